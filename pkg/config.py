@@ -177,7 +177,7 @@ def _parse(file: SettingsFile) -> dict[str, Any]:
     try:
         data: dict[str, Any] = tomllib.loads(file.content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{file.path} is not TOML: {fault}; mend it or move it away") from None
+        raise UsageError(f"{file.path} is not TOML: {fault}; correct it, or move it away") from None
     for name in ("tool", "pkg") if file.path.name == "pyproject.toml" else ():
         data = data.get(name, {})
         if not isinstance(data, dict):

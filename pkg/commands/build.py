@@ -193,9 +193,9 @@ def check_build_options(
     if is_enhanced and (is_watched or remove):
         raise UsageError("--enhance excludes --watch and --remove; run pkg enhance whenever docstrings are wanted")
     if is_strict and is_watched:
-        raise UsageError("--strict excludes --watch, which goes on whatever happens; leave one of them out")
+        raise UsageError("--strict excludes --watch, which continues after errors; leave out one of them")
     if poll and not is_watched:
-        raise UsageError("--poll tells how --watch looks for changes; give both, or neither")
+        raise UsageError("--poll is a mode of --watch; give both, or neither")
 
 
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:

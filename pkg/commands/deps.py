@@ -163,7 +163,7 @@ def choose_question(
 def check_failing(question: QuestionKind, fail: bool, known: str | None) -> None:
     """Reject --fail and --known without the question they apply to; raises UsageError."""
     if fail and question != "cycles":
-        raise UsageError("--fail is about cycles of imports; write: pkg deps --cycles --fail")
+        raise UsageError("--fail needs --cycles; write: pkg deps --cycles --fail")
     if known is not None and not fail:
         raise UsageError(
             "--known lists cycles at which --fail does not fail; write: pkg deps --cycles --fail --known FILE"

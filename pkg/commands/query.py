@@ -248,7 +248,7 @@ def query(
         options["helpers"] = "all"  # as in the benchmarks; an answer may use any helper
     if asked is not None:
         if exit_code:
-            raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
+            raise UsageError("--exit-code does not apply to --generate; leave out one of them")
         run_generate(text, store, options, asked, as_json, fresh)
         return
     with open_answering(store, fresh, options["source"]) as (graph, options["source"]):
@@ -299,7 +299,7 @@ def _refuse_alone() -> None:
     given = [name for name in _NAMES if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
     if given:
         option = next(each for each in ctx.command.params if each.name == given[0])
-        raise UsageError(f"{option.opts[0]} is about an answer; give --generate as well")
+        raise UsageError(f"{option.opts[0]} needs --generate; give both")
 
 
 def run_generate(

@@ -188,7 +188,7 @@ def _read_items(paths: Sequence[str], query: str | None) -> Iterable[Item]:
     if not corpora:
         return [Task(read_text(query or ""), tuple(Candidate(path, _read_text(path)) for path in dict.fromkeys(paths)))]
     if len(paths) > 1:
-        raise UsageError(f"{corpora[0]} holds tasks of its own; give it alone, or files that each hold one answer")
+        raise UsageError(f"{corpora[0]} is a file of tasks; give it alone, or only files with one answer each")
     if query is not None:
         raise UsageError(f"--query is for files that each hold one answer; the tasks of {paths[0]} have their own")
     return read_tasks(paths[0])

@@ -67,7 +67,7 @@ def _split_relations(ctx: click.Context, param: click.Parameter, values: Sequenc
     chosen = tuple(kind for kind in RELATION_KINDS if kind in found)
     wrong = sorted(set(found) - set(chosen))
     if wrong:
-        raise click.BadParameter(f"'{wrong[0]}' is none of {', '.join(RELATION_KINDS)}", ctx, param)
+        raise click.BadParameter(f"unknown kind '{wrong[0]}'; expected {', '.join(RELATION_KINDS)}", ctx, param)
     return chosen
 
 

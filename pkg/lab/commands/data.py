@@ -239,7 +239,7 @@ def _run_either(step: Literal["dependencies", "meta"], *, writer: str | None, **
         _ask_graph(step, model=writer, **options)
         return
     if options["estimate"]:
-        raise UsageError("--estimate is about a model, and without --model none is asked")
+        raise UsageError("--estimate needs --model; give both")
     names = ("given", "store", "source", "fresh", "output", "seed", "limit")
     _run_plain(step, **{name: options[name] for name in names})
 

@@ -127,7 +127,7 @@ def _choose_output(file: RatedFile, mode: str | None, output: str | None) -> Pat
     kind = "created" if mode == "create" else "ratings"
     path = Path(output) if output is not None else Path(f"{file.path.name.partition('.')[0]}.{kind}.jsonl")
     if path.resolve() == file.path.resolve():
-        raise UsageError(f"--output {path} is the file that is rated; give another")
+        raise UsageError(f"--output {path} is the rated file; give another file")
     if not path.parent.is_dir():
         raise PathError(f"cannot write {path}: no folder {path.parent}; expected a file in a folder that exists")
     return path

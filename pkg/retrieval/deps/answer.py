@@ -99,7 +99,7 @@ def check_options(name: str | None, options: DepsOptions) -> None:
 
 def _check_diff(name: str | None, options: DepsOptions) -> None:
     if options.has_diff and options.question != "impact":
-        raise UsageError(f"a diff has an impact; {options.question} is about a name")
+        raise UsageError(f"a diff has only an impact; {options.question} needs a name")
     if options.has_diff and name:
         raise UsageError(f"expected a diff or a name, and got both: '{name}'; give one of them")
 

@@ -163,7 +163,7 @@ def test_an_estimate_asks_nobody(graph: str, model: ScriptedModel) -> None:
     [
         (("explain",), 2, "no model; expected --model"),
         (("explain", "none.jsonl", "--model", "gguf:x"), 1, "cannot read none.jsonl"),
-        (("dependencies", "--estimate"), 2, "--estimate is about a model"),
+        (("dependencies", "--estimate"), 2, "--estimate needs --model"),
         (
             ("chunks", "--size", "10", "--overlap", "10"),
             2,
@@ -176,7 +176,7 @@ def test_an_estimate_asks_nobody(graph: str, model: ScriptedModel) -> None:
         (("curate", "--threshold", "6"), 2, "6 is not in the range 1<=x<=5"),
     ],
 )
-def test_what_cannot_be_done_is_told(
+def test_failures_are_reported(
     graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -82,7 +82,7 @@ def test_bad_rows_are_named_and_the_rest_counted(folder: Path) -> None:
         (("--raters", "2", "--rater", "ana"), 2, "give one of both"),
         (("--rater", "ana", "--rater", " ana "), 2, "--rater twice with one name"),
         (("--rater", "\x1b[31m"), 1, "expected 1 to 100 letters"),
-        (("--output", "../rows.jsonl"), 2, "is the file that is rated"),
+        (("--output", "../rows.jsonl"), 2, "is the rated file"),
         (("--output", "none/out.jsonl"), 1, "expected a file in a folder that exists"),
         (("--mode", "grade"), 1, "no answers of systems"),
         (("--mode", "pairwise"), 1, "answers of 0 systems"),

@@ -136,7 +136,7 @@ def test_without_a_model_the_forms_of_its_name_are_listed() -> None:
     ("words", "expected"),
     [
         (("--generate", "--prompt", *MODEL), "give one of them"),
-        (("--attempts", "2"), "--attempts is about an answer; give --generate as well"),
+        (("--attempts", "2"), "--attempts needs --generate; give both"),
         (("--generate", *MODEL, "--form", "haiku"), "no prompt template 'haiku'; expected one of: auto, paper"),
         (("--generate", "--model", "template"), "writes docstrings only"),
         (("--generate", "--model", "magic:x"), "no model 'magic:x'"),

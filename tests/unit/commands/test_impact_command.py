@@ -102,7 +102,7 @@ def test_the_counts_are_shown_on_request(run: Run) -> None:
         ([], 2, "no name was given; expected a function, class, constant or file"),
         (["--diff", ""], 2, "the revision to compare with is empty"),
         (["load", "--staged"], 2, "give one of them"),
-        (["load", "--relation", "likes"], 2, "'likes' is none of calls, imports"),
+        (["load", "--relation", "likes"], 2, "unknown kind 'likes'; expected calls, imports"),
         (["load", "--tests", "--json"], 2, "--tests writes names for pytest"),
         (["--diff", "nowhere"], 1, "has no revision 'nowhere'"),
         (["--staged"], 1, "no Python file differs between HEAD and what is staged"),

@@ -91,7 +91,7 @@ def test_a_missing_folder_is_a_failure(store: str, tmp_path: Path) -> None:
         (("--depth", "2", "--direction", "in"), "does not use --depth, --direction"),
         (("--relation", "calls"), "does not use --relation"),
         (("--doubtful",), "does not use --doubtful"),
-        (("--fail",), "--fail is about cycles"),
+        (("--fail",), "--fail needs --cycles"),
         (("--known", __file__), "--known lists cycles"),
     ],
 )

@@ -132,7 +132,7 @@ def test_files_of_answers_and_of_tasks_are_not_mixed(tmp_path: Path) -> None:
     tasks = write(tmp_path / "t.jsonl", ADD)
     mixed, asked = run(str(tmp_path / "a.py"), tasks), run(tasks, "--query", "add")
     assert (mixed.exit_code, asked.exit_code) == (2, 2)
-    assert "holds tasks of its own" in mixed.stderr
+    assert "is a file of tasks" in mixed.stderr
     assert "--query is for files that each hold one answer" in asked.stderr
 
 

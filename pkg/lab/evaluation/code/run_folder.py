@@ -79,7 +79,7 @@ class RunFolder:
         if (path / RUN).exists():
             check_head(path, self.head)
         elif any((path / name).exists() for name in (RECORDS, CONTEXTS, GENERATIONS)):
-            raise UsageError(f"{path} holds results of which {RUN} says nothing; expected an empty folder")
+            raise UsageError(f"{path} holds results that are not in {RUN}; expected an empty folder")
         else:
             (path / RUN).write_text(json.dumps(self.head, indent=1) + "\n", encoding="utf-8")
         self.records = {record.key: record for record in read_records(path)}

@@ -214,7 +214,7 @@ def test_another_run_in_the_same_folder_is_refused(data: Path, store: str, tmp_p
     with pytest.raises(UsageError, match=r"holds a run of .*items.*another folder with --out"):
         evaluate(data, store, tmp_path / "run", columns=["none"], limit=1)
     (tmp_path / "run" / "run.json").unlink()
-    with pytest.raises(UsageError, match=r"holds results of which run\.json says nothing"):
+    with pytest.raises(UsageError, match=r"holds results that are not in run\.json"):
         evaluate(data, store, tmp_path / "run", columns=["none"])
     with pytest.raises(PathError, match="no run in"):
         report_evaluation(tmp_path / "nowhere")
