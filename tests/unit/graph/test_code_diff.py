@@ -88,7 +88,7 @@ def test_revisions_of_the_current_folder_are_compared(tmp_path: Path, monkeypatc
     assert (last["type"], last["a"], last["b"]) == ("diff", ".@HEAD~1", ".@HEAD")
     shown = CliRunner().invoke(main, ["diff", "HEAD~1", "HEAD", "--no-json", "--limit", "1"]).stdout
     assert "shop/cart.py\n  changed function Cart.total (line 6)\n" in shown
-    assert "left out: 5; --limit 0 shows all" in shown
+    assert "and 5 more; see --limit" in shown
     assert "no revision 'nowhere'" in CliRunner().invoke(main, ["diff", "nowhere", "HEAD"]).stderr
     assert sorted(each.name for each in folder.iterdir()) == [".git", "shop"]
 
