@@ -108,8 +108,9 @@ def test_an_ignored_folder_is_never_opened(tmp_path: Path, monkeypatch: pytest.M
         opened.append(os.path.basename(place))
         return scan(place)
 
-    monkeypatch.setattr(os, "scandir", scan_noted)
-    assert list_found(tmp_path) == ["b.py"]
+    with monkeypatch.context() as patched:  # the folder is removed at the end of the test
+        patched.setattr(os, "scandir", scan_noted)
+        assert list_found(tmp_path) == ["b.py"]
     assert opened == [tmp_path.name]
 
 
