@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -45,7 +46,8 @@ HIDDEN = st.text(
     ),
     min_size=1,
     max_size=12,
-)
+).filter(lambda text: not re.search("[\ud800-\udbff][\udc00-\udfff]", text))
+"""Texts without a pair of surrogates, which is one character in JSON."""
 
 
 def find_hidden(text: str) -> set[str]:
