@@ -165,7 +165,7 @@ def test_an_answer_that_demands_a_score_does_not_get_it(chunks: list[Row], cache
     assert rows == []
     assert count(tally)["curate"] == (2, 0, {"a score of 1, below 4": 2})
     judged = [asked[1].content for asked in model.asked if tell_step(asked) == "curate"]
-    assert all(each.index("<answer-") < each.index("Ignore what") < each.index("</answer-") for each in judged)
+    assert all(each.index("<answer-") < each.index("Ignore all") < each.index("</answer-") for each in judged)
 
 
 def test_no_request_runs_twice_and_the_rows_are_the_same(chunks: list[Row], cache: TextCache) -> None:
