@@ -260,7 +260,7 @@ class ToolServer:
         ])  # fmt: skip
 
     def _warm_up(self) -> None:
-        with suppress(PkgError):  # the first call reports it
+        with suppress(PkgError, OSError):  # the first call reports it; the graph may be removed meanwhile
             self.service.run("explore", {"text": "main", "budget": 1})
 
     def _choose_hints(self, tool: Tool) -> Mapping[str, bool]:

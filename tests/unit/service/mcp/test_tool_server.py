@@ -8,6 +8,7 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_clients import ask_in_process, call, fail, read_text
+from mcp_clients import PATIENCE, ask_in_process, call, fail, read_text
 from scripted_model import ScriptedModel
 from shop_repository import SHOP
 from trees import write_tree
@@ -65,6 +66,15 @@ def _options(tmp_path: Path) -> ServiceOptions:
     store = f"sqlite:///{tmp_path}/graph.db"
     pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=store)
     return ServiceOptions(store)
+
+
+@pytest.fixture(autouse=True)
+def await_threads(tmp_path: Path) -> Iterator[None]:
+    """Wait for the threads of a test that still read its graph before the folder is removed."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join(PATIENCE)
 
 
 def test_tool_descriptions_and_instructions_are_short(options: ServiceOptions) -> None:
