@@ -22,12 +22,12 @@ from pkg.retrieval.question import parse_question
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pkg"
 _GRAPH = (
-    "extract", "indexing", "encode", "enhance", "resolve", "graph/embedded/sql.py", "units.py", "terms/packed_terms.py",
-    "terms/words.py", "weights/static.json", "weights/lexical.json",
+    "extract", "indexing", "encode", "enhance", "resolution", "graph/embedded/sql.py", "units.py",
+    "terms/packed_terms.py", "terms/words.py", "weights/static.json", "weights/lexical.json",
 )  # fmt: skip
 """Code that determines the contents of a graph."""
 _POOL = (
-    "retrieval/candidate_pool.py", "retrieval/pool_words.py", "retrieval/question.py", "terms", "vectors", "weights",
+    "retrieval/candidate_pool.py", "retrieval/features.py", "retrieval/question.py", "terms", "vectors", "weights",
 )  # fmt: skip
 """Code that determines, with the graph, the candidates and their features."""
 
@@ -62,9 +62,10 @@ def open_kept(chosen: QuestionSet, encoder: str, cache: Path) -> Graph:
 
 @remember
 def _hash_code(parts: tuple[str, ...]) -> str:
-    """Hash parts of the package."""
+    """Hash parts of the package; raises FileNotFoundError for a part that has moved."""
     digest = sha256()
     for part in parts:
+        (PACKAGE / part).stat()
         for path in sorted((PACKAGE / part).rglob("*") if (PACKAGE / part).is_dir() else [PACKAGE / part]):
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(path.read_bytes())
