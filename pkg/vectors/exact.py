@@ -7,18 +7,37 @@ within the bound, by the exact query, gives the same result as a full float scan
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import simsimd
 
 from pkg.model import Match, Matches
 from pkg.vectors.best import count_equal, find_first_occurrences, find_score_bound, pick_representatives
 from pkg.vectors.quantised import unpack_codes
+
+
+def _import_simsimd() -> ModuleType:
+    """Import simsimd so that its own functions win: numkong, which usearch loads, exports others of the same names."""
+    deep: int = getattr(os, "RTLD_DEEPBIND", 0)  # of Linux, whose libraries share one space of names
+    if not deep:
+        return import_module("simsimd")
+    flags = sys.getdlopenflags()
+    sys.setdlopenflags(flags | deep)
+    try:
+        return import_module("simsimd")
+    finally:
+        sys.setdlopenflags(flags)
+
+
+simsimd = _import_simsimd()
 
 COLUMNS = {
     "number": "<i4",

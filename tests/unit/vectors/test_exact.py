@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import Any
 
@@ -119,3 +120,12 @@ def test_bytes_and_scale_of_an_entry_are_its_vector_of_length_1(seed: int) -> No
 def test_other_data_is_damage(data: bytes) -> None:
     with pytest.raises(StoreCorruptError, match="32 numbers"):
         make_segment(iter([(1, 1, 1, 1, 1, 0, data)]), DIMENSION)
+
+
+def test_the_scan_works_where_usearch_was_imported_before() -> None:
+    code = (
+        "import usearch.index, numpy as np; from pkg.vectors.exact import simsimd;"
+        "print(np.asarray(simsimd.dot(np.ones((2, 8), np.int8), np.ones(8, np.int8), out_dtype='float32')).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[8.0, 8.0]\n", done.stderr
