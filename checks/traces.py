@@ -82,9 +82,16 @@ def describe_machine(*folders: Path) -> Machine:
 
 
 def _read_mounts() -> str:
-    """Return the mounts without those of containers, which a Docker daemon makes and removes at any time."""
+    """Return the mounts without those that a Docker daemon beside a test makes and removes at any time.
+
+    These are the mounts of its containers, and the folder that checks/with_docker.sh gives it.
+    """
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if line.rpartition(" - ")[2].split()[0] not in ("overlay", "nsfs"))
+    return "\n".join(
+        line
+        for line in lines
+        if line.rpartition(" - ")[2].split()[0] not in ("overlay", "nsfs") and "/docker-check." not in line
+    )
 
 
 def _list_processes() -> list[int]:

@@ -12,7 +12,7 @@ if answers; then
     exec "$@"
 fi
 
-folder=$(mktemp -d)
+folder=$(mktemp -d -t docker-check.XXXXXX)  # checks/traces.py knows the name
 daemon=
 stop() {
     if [ -n "$daemon" ]; then
