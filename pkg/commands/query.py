@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -312,20 +311,27 @@ def run_generate(
     model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")
     options = GenerateOptions(**asked, tests=tuple(_read_tests(tests)) if tests is not None else ())
     echo = _Echo() if sys.stdout.isatty() and not as_json else None
-    kept = partial(_append_sample, Path(trace), []) if trace is not None else lambda sample: None
+    samples: list[Sample] = []
+
+    def keep(sample: Sample) -> None:
+        """Write the samples so far, so that an interrupted command keeps them; which one is chosen is not known yet."""
+        samples.append(sample)
+        if trace is not None:
+            _write_trace(Path(trace), trace_lines(samples, bool(options.tests)))
+
     if options.context == "none":
-        answer = generate_answer(text, model, options, listen=echo, say=_say, on_sample=kept)
+        answer = generate_answer(text, model, options, listen=echo, say=_say, on_sample=keep)
     else:
         with open_graph(store, ask=choose_ask()) as graph:
             query["source"] = choose_asked(graph, query["source"])
             if fresh:
                 refresh_graph(graph, query["source"])
             found = QueryOptions(**query)
-            answer = graph.generate(text, model, options, query=found, listen=echo, say=_say, on_sample=kept)
+            answer = graph.generate(text, model, options, query=found, listen=echo, say=_say, on_sample=keep)
     if answer.result is not None:
         say_stale(answer.result.coverage.stale)
     if trace is not None:
-        _write_trace(Path(trace), answer)
+        _write_trace(Path(trace), trace_lines(answer.samples, answer.oracle, answer.chosen))
     emit(
         as_json,
         written_answer_lines(answer),
@@ -357,18 +363,8 @@ def _read_tests(path: str) -> Iterator[str]:
     return (line for line in lines if line.strip())
 
 
-def _write_trace(path: Path, answer: WrittenAnswer) -> None:
+def _write_trace(path: Path, lines: Iterable[dict[str, Any]]) -> None:
     """Write one line for each sample (U-10); raises PathError if the file cannot be written."""
-    _write_lines(path, trace_lines(answer))
-
-
-def _append_sample(path: Path, earlier: list[Sample], sample: Sample) -> None:
-    """Write the samples so far, so that an interrupted command keeps them; which one is chosen is not known yet."""
-    earlier.append(sample)
-    _write_lines(path, ({"type": "sample", "number": number, **asdict(each)} for number, each in enumerate(earlier)))
-
-
-def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8") as file:
             for line in lines:
@@ -377,12 +373,12 @@ def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
         raise refuse_file(path, fault) from None
 
 
-def trace_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
-    """Yield one line for each sample: its prompt, its reply, and the verdicts on it."""
-    oracle = {"oracle": ORACLE} if answer.oracle else {}
-    for number, sample in enumerate(answer.samples):
-        chosen = {"chosen": number == answer.chosen}
-        yield {"type": "sample", "number": number, **oracle, **asdict(sample), **chosen}
+def trace_lines(samples: Sequence[Sample], is_oracle: bool, chosen: int | None = None) -> Iterator[dict[str, Any]]:
+    """Yield one line for each sample: its prompt, its reply, its verdicts, and whether it was chosen, if known."""
+    oracle = {"oracle": ORACLE} if is_oracle else {}
+    for number, sample in enumerate(samples):
+        choice = {} if chosen is None else {"chosen": number == chosen}
+        yield {"type": "sample", "number": number, **oracle, **asdict(sample), **choice}
 
 
 def written_answer_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:

@@ -104,10 +104,13 @@ def test_an_interrupted_command_keeps_the_samples_so_far(model: ScriptedModel, f
         return WRONG
 
     model.answers = answer
-    result = ask("--attempts", "2", "--no-context", "--form", "primed", "--trace", "trace.jsonl")
+    (folder / "tests.txt").write_text("assert double(1) == 2\n")
+    options = ("--attempts", "2", "--no-context", "--form", "primed", "--trace", "trace.jsonl")
+    result = ask(*options, "--oracle-tests", "tests.txt")
     assert result.exit_code == 130
     (line,) = map(json.loads, (folder / "trace.jsonl").read_text().splitlines())
     assert (line["type"], line["number"], line["hop"]) == ("sample", 0, 1)
+    assert line["oracle"] == "ORACLE"
 
 
 def test_an_error_after_an_answer_ends_the_writing(model: ScriptedModel) -> None:
