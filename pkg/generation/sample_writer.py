@@ -91,7 +91,11 @@ class SampleWriter:
     def _judge(self, sample: Sample) -> Sample:
         found = self._check(sample.text)
         has_code = holds_code(sample.text.removeprefix(self.task.stub or ""))
-        linked = link_pieces(found.code, self.context.pieces) if self.options.link else Linked(found.code)
+        linked = (
+            link_pieces(found.code, self.context.pieces)
+            if self.options.link
+            else Linked(found.code, missing=tuple(list_missing(found.code)))
+        )
         if linked.code != found.code:
             found = replace(self._check(linked.code), note=found.note, is_cut=found.is_cut)
         return replace(
@@ -99,7 +103,7 @@ class SampleWriter:
             code=found.code,
             note=found.note,
             linked=linked.added,
-            missing=tuple(list_missing(found.code)),
+            missing=linked.missing,
             passed=found.held if self.examples else 0,
             examples=len(self.examples),
             is_wanted=not found.lacks_entry and has_code,

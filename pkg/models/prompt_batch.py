@@ -22,6 +22,10 @@ class Conversation(NamedTuple):
 
     messages: tuple[Message, ...]
 
+    def begin(self, answer: str) -> Conversation:
+        """Return the conversation with the beginning of its answer, if any, for a model that can continue one."""
+        return Conversation((*self.messages, Message("assistant", answer))) if answer else self
+
 
 Prompt = str | Hole | Conversation
 """The input of a model: a text to complete, a hole to fill, a conversation to answer."""
@@ -39,10 +43,7 @@ def write_all(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -
     """Write a text for each prompt, in their order; the first error ends the batch."""
     if isinstance(model, BatchingModel):
         return model.write_batch(prompts, decoding)
-    if model.parallel < 2 or len(prompts) < 2:
-        return [write(model, prompt, decoding) for prompt in prompts]
-    with ThreadPoolExecutor(model.parallel) as pool:
-        return list(pool.map(lambda prompt: write(model, prompt, decoding), prompts))
+    return list(write_each(model, prompts, decoding))
 
 
 def write_each(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Generation]:

@@ -104,12 +104,12 @@ def _check(statement: str, pieces: Mapping[int, Evidence], known: set[str], chec
     citations = [_cite(number, pieces.get(number), plain, names) for number in cited]
     verdict = judge_support(plain, names, "\n".join(_read(pieces[number]) for number in cited if number in pieces))
     if not cited:
-        ranked = {number: _RANKS[judge_support(plain, names, _read(piece))] for number, piece in pieces.items()}
-        words = _words(plain)
-        best = max(pieces, key=lambda number: (ranked[number], _is_named(pieces[number], words), -number), default=None)
-        if best is not None and ranked[best]:
-            citations = [_cite(best, pieces[best], plain, names, is_added=True)]
-            verdict = judge_support(plain, names, _read(pieces[best]))
+        verdicts = {number: judge_support(plain, names, _read(piece)) for number, piece in pieces.items()}
+        ranks, words = {number: _RANKS[each] for number, each in verdicts.items()}, _words(plain)
+        best = max(pieces, key=lambda number: (ranks[number], _is_named(pieces[number], words), -number), default=None)
+        if best is not None and ranks[best]:
+            verdict = verdicts[best]
+            citations = [Citation(best, verdict, _find_places(pieces[best], plain), is_added=True)]
     links = tuple(fact for claim in list_link_claims(plain) if (fact := check_link(claim)) is not None)
     if links:
         verdict = "supported" if all(fact.holds for fact in links) else "unsupported"
@@ -122,13 +122,10 @@ def _is_named(piece: Evidence, words: set[str]) -> bool:
     return piece.kind == "code" and piece.title.rpartition(" ")[2].rpartition(".")[2] in words
 
 
-def _cite(
-    number: int, piece: Evidence | None, statement: str, names: Sequence[str], is_added: bool = False
-) -> Citation:
+def _cite(number: int, piece: Evidence | None, statement: str, names: Sequence[str]) -> Citation:
     if piece is None:
         return Citation(number, "missing")
-    verdict = judge_support(statement, names, _read(piece))
-    return Citation(number, verdict, _find_places(piece, statement), is_added)
+    return Citation(number, judge_support(statement, names, _read(piece)), _find_places(piece, statement))
 
 
 def _list_numbers(text: str) -> Iterator[int]:

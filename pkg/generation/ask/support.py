@@ -55,6 +55,7 @@ _CODE_WORDS = frozenset((
     "specified", "value", "values", "variable", "works",
 ))  # fmt: skip
 """Words with which one speaks of any code."""
+_COMMON_WORDS = _STOP_WORDS | _CODE_WORDS
 
 _OPPOSITES = tuple(
     tuple(each.split())
@@ -116,7 +117,7 @@ def list_numbers(text: str) -> Iterator[str]:
 @lru_cache(maxsize=500)
 def list_content(text: str) -> frozenset[str]:
     """Return the terms of the content words of a text."""
-    kept = [word for word in _WORD.findall(text) if word.lower() not in _STOP_WORDS | _CODE_WORDS]
+    kept = [word for word in _WORD.findall(text) if word.lower() not in _COMMON_WORDS]
     return _terms(" ".join(kept))
 
 

@@ -17,7 +17,7 @@ from pkg.cache_file import CacheTable, compute_checksum, find_cache_file, hash_k
 from pkg.errors import ContextLengthError, ModelAnswerError, count_things
 from pkg.lab.datasets.dataset_rows import Place, Row, StepCounts
 from pkg.models.prompt_batch import BatchingModel, Conversation, write
-from pkg.models.text_model import Decoding, Generation, Message, TextModel, Usage
+from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.models.usage import Price
 from pkg.resources import map_ahead
 from pkg.services import WORST_BYTES_A_TOKEN, estimate_tokens
@@ -166,11 +166,11 @@ class RequestRunner:
 
     def _make_key(self, request: Request) -> bytes:
         """Return the cache key, always with the prefill: whether the model can use it may need a call to a service."""
-        return make_key(self.model, _add_prefill(request.prompt, request.prefill), request.decoding)
+        return make_key(self.model, request.prompt.begin(request.prefill), request.decoding)
 
     def _add_prefill(self, request: Request) -> Conversation:
         """Return the prompt, with the prefill if the model can continue one."""
-        return _add_prefill(request.prompt, request.prefill if self._can_prefill(request) else "")
+        return request.prompt.begin(request.prefill if self._can_prefill(request) else "")
 
     def _can_prefill(self, request: Request) -> bool:
         return bool(request.prefill) and self.model.can_prime
@@ -190,10 +190,6 @@ class RequestRunner:
         with self._lock:
             self.usage += written.usage
         return written
-
-
-def _add_prefill(prompt: Conversation, prefill: str) -> Conversation:
-    return Conversation((*prompt.messages, Message("assistant", prefill))) if prefill else prompt
 
 
 def _name_fault(fault: ContextLengthError | ModelAnswerError) -> str:

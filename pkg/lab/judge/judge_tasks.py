@@ -108,7 +108,7 @@ PREFILLS: Mapping[Kind, str] = {"annotate": "#### Output for Response 1\nRating:
 
 def add_prefill(kind: Kind, prompt: Conversation) -> Conversation:
     """Return a prompt that ends with the beginning of its answer."""
-    return Conversation((*prompt.messages, Message("assistant", PREFILLS[kind]))) if kind in PREFILLS else prompt
+    return prompt.begin(PREFILLS.get(kind, ""))
 
 
 def restore_prefill(prompt: Conversation, text: str) -> str:

@@ -45,7 +45,7 @@ class LinkFacts:
     def __init__(self, store: GraphStore, source: str | None = None) -> None:
         self._store = store
         self._source = source
-        self._found: dict[tuple[str, str], tuple[Dependency, ...]] = {}
+        self._found: dict[str, Sequence[Dependency]] = {}  # by the id of a node
 
     def check(self, claim: LinkClaim) -> LinkFact | None:
         """Compare a claim with the graph; None if it does not know a name, or cannot bind a call of that name."""
@@ -59,7 +59,9 @@ class LinkFacts:
         if not self._find(claim.end):
             return None
         for node in starts[:MOST_TARGETS]:
-            for each in self._walk(node, _RELATIONS[claim.verb]):
+            for each in self._walk(node):
+                if each.relation != _RELATIONS[claim.verb]:
+                    continue
                 if _is_named(each.place.qualname, claim.end) or _is_named(each.place.path, claim.end):
                     line = each.link.lines[0] if each.link.lines else node.start_line
                     return LinkFact(claim, not claim.is_negated, f"{each.link.start.path}:{line}")
@@ -69,15 +71,13 @@ class LinkFacts:
     def _find(self, name: str) -> Sequence[Node]:
         return find_named(self._store, name, list_sources(self._store, self._source))
 
-    def _walk(self, node: Node, relation: str) -> Sequence[Dependency]:
-        """Return the links of one kind that start at a node or inside of it."""
-        key = node.id, relation
-        if key not in self._found:
+    def _walk(self, node: Node) -> Sequence[Dependency]:
+        """Return the links that start at a node or inside of it."""
+        if node.id not in self._found:
             inside = tuple(each for each in self._store.subtree(node.id) if each.label in DEFINITIONS)
             options = DepsOptions(direction="out", limit=0)
-            found = walk_relations(LinkReader(self._store), Target((node,), inside), options).found
-            self._found[key] = tuple(each for each in found if each.relation == relation)
-        return self._found[key]
+            self._found[node.id] = walk_relations(LinkReader(self._store), Target((node,), inside), options).found
+        return self._found[node.id]
 
 
 def _has_call(node: Node, name: str) -> bool:
