@@ -34,6 +34,12 @@ SHOP = {
 }
 
 
+def remove_store(store: Path) -> None:
+    """Delete the files of a store, some of which an open connection may remove at the same moment."""
+    for file in store.parent.glob(f"{store.name}*"):
+        file.unlink(missing_ok=True)
+
+
 def write_tree(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files below a folder; return the folder."""
     for name, content in files.items():

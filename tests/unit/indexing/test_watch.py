@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import watchfiles
-from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
+from trees import SHOP, export_lines, open_graph_at, remove_store, write_rows, write_tree
 
 from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
 from pkg.extract.discovery import discover
@@ -143,8 +143,7 @@ def test_a_failed_build_is_repeated_without_another_change(scene: Scene) -> None
 
 def test_a_deleted_store_is_created_again(scene: Scene) -> None:
     def delete() -> None:
-        for file in scene.store.parent.glob("graph.db*"):
-            file.unlink()
+        remove_store(scene.store)
 
     assert count(scene.watch(delete)) == [(3, 0, 1), (3, 0, 1)]
     assert scene.export() == scene.export_afresh()

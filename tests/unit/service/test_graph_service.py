@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from scripted_model import ScriptedModel
 from shop_repository import SHOP
-from trees import write_tree
+from trees import remove_store, write_tree
 
 import pkg
 from pkg.cli import main
@@ -165,8 +165,7 @@ def test_a_missing_graph_is_a_state_and_no_answer(tmp_path: Path) -> None:
 
 def test_a_rebuilt_store_is_used(service: GraphService, tmp_path: Path) -> None:
     assert service.run("show", {"name": "add_tax"}).freshness.generation == 1
-    for file in tmp_path.glob("graph.db*"):
-        file.unlink()
+    remove_store(tmp_path / "graph.db")
     with pytest.raises(StoreMissingError):
         service.run("show", {"name": "add_tax"})
     write_tree(tmp_path / "other", {"tea.py": "def brew():\n    return 1\n"})
@@ -281,8 +280,7 @@ def test_an_outline_is_cached_and_reports_changed_files(service: GraphService, t
 
 def test_the_cache_of_a_graph_is_not_used_for_its_replacement(service: GraphService, tmp_path: Path) -> None:
     old = service.run("outline", {"path": "shop/prices.py"})
-    for file in tmp_path.glob("graph.db*"):
-        file.unlink()
+    remove_store(tmp_path / "graph.db")
     prices = tmp_path / "repo" / "shop" / "prices.py"
     prices.write_text(prices.read_text().replace("add_tax", "put_tax_on"))
     pkg.build_graph(tmp_path / "repo", store=service.store)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from scripted_model import ScriptedModel
 from shop_repository import SHOP
 from starlette.testclient import TestClient
-from trees import write_tree
+from trees import remove_store, write_tree
 
 import pkg
 from pkg.service.graph_service import GraphService, ServiceOptions
@@ -157,8 +156,7 @@ def test_a_question_is_answered_by_events_evidence_first(store: str) -> None:
 def test_a_deleted_graph_is_reported_and_a_rebuilt_one_is_served(tmp_path: Path, store: str) -> None:
     client = open_client(store)
     assert client.get("/v1/status").json()["freshness"]["generation"] == 1
-    for file in tmp_path.glob("graph.db*"):
-        os.remove(file)
+    remove_store(tmp_path / "graph.db")
     gone = client.post("/v1/query", json=QUESTION)
     assert (gone.status_code, gone.json()["kind"], "retry-after" in gone.headers) == (
         503,

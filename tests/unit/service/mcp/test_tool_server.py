@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import PATIENCE, ask_in_process, call, fail, read_text
 from scripted_model import ScriptedModel
 from shop_repository import SHOP
-from trees import write_tree
+from trees import remove_store, write_tree
 
 import pkg
 from pkg.retrieval.token_count import count_tokens
@@ -252,8 +252,7 @@ def test_a_created_changed_or_deleted_graph_takes_effect(tmp_path: Path) -> None
         told.append(read_text(await client.call_tool("show", {"name": "add_tax"})))
         await asyncio.to_thread(pkg.build_graph, repo, store=options.store)
         told.append(read_text(await client.call_tool("show", {"name": "add_tax"})))
-        for file in tmp_path.glob("graph.db*"):
-            file.unlink()
+        remove_store(tmp_path / "graph.db")
         return [*told, read_text(await client.call_tool("show", {"name": "add_tax"}))]
 
     before, built, stale, rebuilt, gone = ask_in_process(options, ask)
@@ -284,8 +283,7 @@ def test_answers_name_the_root_of_their_paths(
 
 def test_roots_are_updated_when_the_graph_is_rebuilt_elsewhere(tmp_path: Path, options: ServiceOptions) -> None:
     def move() -> None:
-        for file in tmp_path.glob("graph.db*"):
-            file.unlink()
+        remove_store(tmp_path / "graph.db")
         pkg.build_graph(write_tree(tmp_path / "moved", SHOP), store=options.store)
 
     async def ask(client: Client) -> list[str]:
