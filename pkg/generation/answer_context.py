@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from pkg.generation.aligned_code import align_code
 from pkg.generation.gate import measure_signals
-from pkg.generation.linking import Piece, explain_unusable
+from pkg.generation.known_imports import find_imports
+from pkg.generation.linking import Piece, explain_unusable, list_missing
 from pkg.generation.prompt_templates.helper_text import read_found, read_helpers
+from pkg.generation.row_imports import RowImports
 from pkg.generation.sample_writer import Context
 from pkg.model import Hit, Node, QueryResult
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
@@ -45,7 +47,8 @@ def read_context(store: GraphStore, code: QueryResult, functions: QueryResult) -
 def read_pieces(store: GraphStore, hits: Sequence[Hit], corpora: set[str]) -> tuple[dict[str, Piece], set[str]]:
     """Read the top-level definitions of hits and of their helpers, by the id of the hit or helper.
 
-    Also returns the ids of standalone hits and helpers, whose corpus has no module around them.
+    Also returns the ids of standalone hits and helpers, whose corpus has no module around them; these get an import
+    for each name that they do not define, where one is known.
     """
     imports, opened = ModuleImports(store, corpora), read_found(store, hits)
     imports.read(each.owner for each in opened)
@@ -55,8 +58,25 @@ def read_pieces(store: GraphStore, hits: Sequence[Hit], corpora: set[str]) -> tu
     for hit, _, owner in opened:
         found[hit.id] = _make_piece(owner, imports.list_needed(owner))
         found |= {each.id: _make_piece(whole[each.id], each.imports) for each in hit.helpers if each.id not in found}
-    standalone = {id_ for hit in hits if hit.source in corpora for id_ in (hit.id, *(each.id for each in hit.helpers))}
-    return {id_: piece for id_, piece in found.items() if "." not in piece.name}, standalone
+    of_rows = {id_: hit.source for hit in hits if hit.source in corpora for id_ in _list_ids(hit)}
+    found = {id_: piece for id_, piece in found.items() if "." not in piece.name}
+    return found | dict(_add_imports(store, found, of_rows)), set(of_rows)
+
+
+def _list_ids(hit: Hit) -> tuple[str, ...]:
+    return hit.id, *(each.id for each in hit.helpers)
+
+
+def _add_imports(
+    store: GraphStore, pieces: Mapping[str, Piece], sources: Mapping[str, str]
+) -> Iterator[tuple[str, Piece]]:
+    """Yield the pieces of rows, each with imports for the names that neither its row nor any piece defines."""
+    reader, defined = RowImports(store), {piece.name for piece in pieces.values()}
+    for id_ in sorted(pieces.keys() & sources.keys()):
+        piece = pieces[id_]
+        code = "\n".join((*piece.imports, piece.code))
+        known = {name: reader.find(sources[id_], name) for name in list_missing(code) if name not in defined}
+        yield id_, replace(piece, imports=(*piece.imports, *find_imports(code, known)))
 
 
 def _make_piece(found: Node, imports: tuple[str, ...]) -> Piece:

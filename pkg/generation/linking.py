@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pkg.extract.syntax import is_string_statement, parse_code
-from pkg.generation.known_imports import find_import
+from pkg.generation.known_imports import find_imports
 from pkg.rerank.undefined_names import find_undefined
 
 
@@ -31,7 +31,7 @@ class Linked:
     code: str
     added: tuple[Piece, ...] = ()
     missing: tuple[str, ...] = ()
-    imports: tuple[str, ...] = ()  # added ones of the standard library
+    imports: tuple[str, ...] = ()  # added ones, without those of the pieces
 
 
 _POSTPONED = "from __future__ import annotations"
@@ -41,8 +41,9 @@ _POSTPONED = "from __future__ import annotations"
 def link_pieces(code: str, pieces: Sequence[Piece]) -> Linked:
     """Insert each piece that code uses and does not define, the pieces that these use, and missing imports.
 
-    The first of several pieces with the same name is taken. Where names remain undefined in annotations alone,
-    annotations are postponed. Code with a syntax error is unchanged.
+    The first of several pieces with the same name is taken. Imports are those of the standard library, of the pieces,
+    and of installed libraries. Where names remain undefined in annotations alone, annotations are postponed. Code with
+    a syntax error is unchanged.
     """
     known = {each.name: each for each in reversed(pieces)}
     added: dict[str, Piece] = {}
@@ -50,19 +51,12 @@ def link_pieces(code: str, pieces: Sequence[Piece]) -> Linked:
     while wanted := [name for name in list_missing(linked) if name in known and name not in added]:
         added |= {name: known[name] for name in wanted}
         linked = _insert(code, list(added.values()))
-    imports = _find_imports(linked)
+    imports = find_imports(linked, dict.fromkeys(list_missing(linked), _list_imports(pieces)))
     linked = _insert(linked, (), imports)
     missing = list_missing(linked)
     if missing and (left := list_missing(postponed := _insert(linked, (), (_POSTPONED,)))) != missing:
         linked, missing = postponed, left
     return Linked(linked, tuple(added.values()), tuple(missing), tuple(imports))
-
-
-def _find_imports(code: str) -> list[str]:
-    """List the imports of the standard library for undefined names of code."""
-    tree = parse_code(code)
-    found = [find_import(name, tree) for name in list_missing(code)] if tree is not None else []
-    return [each for each in found if each is not None]
 
 
 def list_missing(code: str) -> list[str]:

@@ -27,13 +27,34 @@ Detail = Literal["code", "signature", "none"]
 
 
 def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
-    """Return the pruned code of each hit, followed by its helpers with their imports.
+    """Return the pruned code of each hit, followed by its helpers with their imports; each function once.
 
     Nothing if no hit fits the question, because code that does not help does harm.
     """
     if result.coverage.fits is False:
         return ()
-    return tuple(text for hit in result.hits for text in list_texts(hit))
+    return tuple(_list_once(result.hits))
+
+
+def _list_once(hits: Sequence[Hit]) -> Iterator[HelperText]:
+    """Yield the texts of hits in order, each once, without blocks of functions that are shown themselves."""
+    whole: list[tuple[str, Hit | Helper]] = [(hit.source, hit) for hit in hits if hit.label != Label.BLOCK.value]
+    whole += [(hit.source, helper) for hit in hits for helper in hit.helpers]
+    seen: set[str] = set()
+    for hit in hits:
+        is_block = hit.label == Label.BLOCK.value
+        if is_block and any(_holds(each, hit) for source, each in whole if source == hit.source):
+            seen.add(hit.id)
+        for id_, text in zip((hit.id, *(each.id for each in hit.helpers)), list_texts(hit), strict=True):
+            if id_ not in seen:
+                seen.add(id_)
+                yield text
+
+
+def _holds(function: Hit | Helper, block: Hit) -> bool:
+    """Return whether a block of the same source is on the lines of a function."""
+    is_around = function.start_line <= block.start_line and block.end_line <= function.end_line
+    return function.path == block.path and is_around
 
 
 def list_texts(hit: Hit) -> Iterator[HelperText]:

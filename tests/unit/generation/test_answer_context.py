@@ -70,3 +70,16 @@ def test_rows_that_cannot_run_are_not_used(tmp_path: Path) -> None:
     told = " ".join(context.notes)
     assert "undefined: OFFSET" in told
     assert "it has a syntax error in Python 3" in told
+
+
+def test_a_row_gets_the_import_that_most_rows_have_for_its_name(tmp_path: Path) -> None:
+    rows = ["def total(values):\n    return arr.sum(values)\n"]
+    rows += [f"import {module} as arr\n\ndef {name}():\n    return arr\n" for module, name in
+             (("array", "first"), ("numpy", "second"), ("numpy", "third"), ("uninstalled", "fourth"),
+              ("uninstalled", "fifth"), ("uninstalled", "sixth"))]  # fmt: skip
+    corpus = tmp_path / "rows.jsonl"
+    corpus.write_text("\n".join(json.dumps({"code": each}) for each in rows))
+    address = f"sqlite:///{tmp_path / 'graph.db'}"
+    pkg.build_graph(corpus, store=address)
+    context = find(open_graph(address), "total of values", mode="function", top_k=1, floor=False)
+    assert {each.imports for each in context.pieces if each.name == "total"} == {("import numpy as arr",)}

@@ -153,5 +153,13 @@ def test_a_block_is_left_out_where_its_function_is_shown(store: GraphStore) -> N
         (make_result(store, block, "Till.count"), []),
         (make_result(store, block, "close", helpers=(helper,)), ["shop/till.py:19-20 close"]),
     ):
-        places = [shown.place for shown in read_helpers(store, result)]
-        assert places == ["shop/till.py:7-16 Till.count", *others]
+        for shown in (read_helpers(store, result), list_helpers(result)):
+            assert sorted(each.place for each in shown) == sorted(["shop/till.py:7-16 Till.count", *others])
+
+
+def test_without_a_store_each_helper_is_shown_once(store: GraphStore) -> None:
+    result = make_result(store, "close", "Till.count", "close", helpers=(HELPER,))
+
+    assert [shown.place for shown in list_helpers(result)] == [
+        "shop/till.py:19-20 close", "b.py:1-2 g", "shop/till.py:7-16 Till.count",
+    ]  # fmt: skip

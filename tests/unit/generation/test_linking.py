@@ -69,6 +69,13 @@ def test_an_import_of_the_standard_library_is_added_to_helper_and_answer() -> No
     assert explain_unusable(helper, []) == ""
 
 
+def test_an_import_of_a_helper_answers_a_name_of_the_answer() -> None:
+    helper = Piece("zeros", "a.py:1", "def zeros(n):\n    return xp.zeros(n)", ("import numpy as xp",))
+    linked = link_pieces("def f():\n    return xp.ones(2).sum() + np.ones(1).sum()\n", [helper])
+    assert (linked.added, linked.imports) == ((), ("import numpy as np", "import numpy as xp"))
+    assert run(linked.code)["f"]() == 3
+
+
 def test_annotations_do_not_make_a_helper_unusable() -> None:
     helper = Piece("head", "a.py:1", 'def head(frame: "DataFrame", series: Series) -> DataFrame:\n    return frame[0]')
     assert explain_unusable(helper, []) == ""

@@ -13,7 +13,7 @@ MARKERS = re.compile(r"(Problem:|End of problem\.|The following code.*|helper co
 
 
 def make_hit(rank: int, code: str, *helpers: Helper, path: str = "a.py") -> Hit:
-    return Hit(rank, "Block", "", "s", path, "f", "if", 3, 9, 0.5, 0.6, "unpruned", code, (), helpers)
+    return Hit(rank, "Block", str(rank), "s", path, "f", "if", 3, 9, 0.5, 0.6, "unpruned", code, (), helpers)
 
 
 def make_result(text: str, *hits: Hit) -> QueryResult:
@@ -32,7 +32,7 @@ def test_without_fitting_hits_the_prompt_has_no_helpers() -> None:
 
 
 def test_a_prompt_with_helpers_numbers_hits_and_their_helpers() -> None:
-    helper = Helper("", "b.py", "g", 1, 2, "def g():\n    pass", "called", ("import os", "from a import b"))
+    helper = Helper("g", "b.py", "g", 1, 2, "def g():\n    pass", "called", ("import os", "from a import b"))
     result = make_result("Add numbers.", make_hit(1, "f()", helper), make_hit(2, "h()"))
 
     assert render_prompt(result).splitlines() == [
