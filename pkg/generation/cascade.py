@@ -20,7 +20,7 @@ from pkg.generation.generate_options import ContextChoice, GenerateOptions
 from pkg.generation.prompt_templates.prompt_template import Attempt, PromptTask, make_task
 from pkg.generation.prompt_templates.template_choice import AUTO, choose_template
 from pkg.generation.sample_writer import Context, SampleWriter
-from pkg.generation.samples import Sample, Variant, WrittenAnswer
+from pkg.generation.samples import Sample, Variant, WrittenAnswer, keep_complete
 from pkg.models.text_model import Decoding, Listen, TextModel, Usage
 from pkg.rerank.candidates import Candidate, Ranking, Task
 from pkg.rerank.reranker import Reranker
@@ -126,10 +126,12 @@ def repair_sample(writer: SampleWriter, best: Sample) -> bool:
 def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
     """Return the index of the best sample, and the ranking if there was a choice.
 
-    A sample with context is not eligible while an example fails.
+    A sample with context is not eligible while an example fails, and a truncated one while another is as good.
     """
     every = range(len(writer.samples))
     eligible = [index for index in every if _is_eligible(writer.samples[index])] or list(every)
+    flags = [(writer.samples[index].is_cut, writer.samples[index].holds) for index in eligible]
+    eligible = [eligible[number] for number in keep_complete(flags)]
     if len(eligible) < 2 or not writer.options.rerank or writer.task.type != "code":
         return eligible[0], None
     candidates = tuple(Candidate(index, writer.samples[index].code) for index in eligible)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,18 @@ class Sample:
         findings += [f"calls {each.name} of {each.place}, which is inserted" for each in self.linked]
         findings += [f"undefined: {', '.join(self.missing)}"] if self.missing else []
         return "; ".join(findings) or f"{self.usage.completion_tokens} tokens"
+
+
+def keep_complete(flags: Sequence[tuple[bool, bool]]) -> list[int]:
+    """Return the indices of the answers to choose among: truncated ones only where no other is as good.
+
+    flags: of each answer, whether it is truncated, and whether it is known to be right. A truncated answer is kept if
+    it is right and no complete one is, or if all are truncated.
+    """
+    kept = [number for number, (is_cut, _) in enumerate(flags) if not is_cut]
+    if not any(flags[number][1] for number in kept):
+        kept += [number for number, (is_cut, is_right) in enumerate(flags) if is_cut and is_right]
+    return sorted(kept) or list(range(len(flags)))
 
 
 @dataclass(frozen=True, slots=True)

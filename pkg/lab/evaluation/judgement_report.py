@@ -158,6 +158,7 @@ def _report_systems(
         ratings[each.preference, system].append(rating)
         if rating is not None:
             runs[each.preference, each.id, system].append(rating)
+    truncated = _list_truncated(judgements)
     samples: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for (preference, id_, system), of_row in runs.items():
         samples[preference][id_][system] = sum(of_row) / len(of_row)
@@ -172,7 +173,8 @@ def _report_systems(
             system, preference, len(scores), len(given) - len(scores), sum(read) / len(read) if read else None,
             find_mean_interval(read, seed) if read else None, compare_means(read, others) if is_compared else None,
             count_wins(shared, system, baseline) if is_compared else None,
-            count_extremes(shared).get(system), count_scores(scores, low, high),
+            count_extremes(shared, [truncated[id_] for id_ in samples[preference]]).get(system),
+            count_scores(scores, low, high),
         )  # fmt: skip
 
 
@@ -185,6 +187,14 @@ def _list_ratings(judgements: Sequence[Judgement]) -> Iterable[tuple[Judgement, 
             yield from ((each, system, None, 0) for system in each.systems)
 
 
+def _list_truncated(judgements: Sequence[Judgement]) -> dict[str, set[str]]:
+    """Return the systems whose answer is truncated, by the id of the row."""
+    truncated: dict[str, set[str]] = defaultdict(set)
+    for each in judgements:
+        truncated[each.id].update(each.truncated)
+    return truncated
+
+
 def _list_lengths(judgements: Sequence[Judgement]) -> tuple[list[float], list[float]]:
     """Return the lengths of the best and of the worst answers, in characters."""
     samples: dict[tuple[str, str, int], dict[str, tuple[float, float]]] = defaultdict(dict)
@@ -193,8 +203,10 @@ def _list_lengths(judgements: Sequence[Judgement]) -> tuple[list[float], list[fl
             samples[each.id, each.preference, each.run][system] = rating, float(length)
     best: list[float] = []
     worst: list[float] = []
-    for sample in samples.values():
-        ((high, low),) = list_extremes([{system: rating for system, (rating, _) in sample.items()}])
+    truncated = _list_truncated(judgements)
+    for (id_, *_), sample in samples.items():
+        rated = {system: rating for system, (rating, _) in sample.items()}
+        ((high, low),) = list_extremes([rated], [truncated[id_]])
         best += [sample[system][1] for system in sorted(high)]
         worst += [sample[system][1] for system in sorted(low)]
     return best, worst

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -125,9 +126,15 @@ def count_wins(samples: Iterable[Sample], system: str, baseline: str) -> Wins:
     return Wins(win, len(pairs) - win - lose, lose)
 
 
-def list_extremes(samples: Iterable[Sample]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Yield the systems with the best and with the worst rating of each sample; none if all are equal."""
-    for each in samples:
+def list_extremes(
+    samples: Iterable[Sample], truncated: Iterable[Collection[str]] = ()
+) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the systems with the best and with the worst rating of each sample; none if all are equal.
+
+    truncated: for each sample, the systems whose answers are truncated; they are neither, unless all are truncated.
+    """
+    for sample, cut in zip_longest(samples, truncated, fillvalue=()):
+        each = {system: rating for system, rating in dict(sample).items() if system not in cut} or dict(sample)
         high, low = max(each.values(), default=0), min(each.values(), default=0)
 
         yield (
@@ -136,10 +143,10 @@ def list_extremes(samples: Iterable[Sample]) -> Iterator[tuple[frozenset[str], f
         )
 
 
-def count_extremes(samples: Iterable[Sample]) -> dict[str, Extremes]:
-    """Count how often each system is best and worst; tied systems each count."""
+def count_extremes(samples: Iterable[Sample], truncated: Iterable[Collection[str]] = ()) -> dict[str, Extremes]:
+    """Count how often each system is best and worst, as list_extremes does; tied systems each count."""
     known = list(samples)
-    places = list(list_extremes(known))
+    places = list(list_extremes(known, truncated))
     return {
         system: Extremes(
             sum(system in best for best, _ in places),

@@ -39,6 +39,7 @@ class JudgedItem:
     preference: str = ""  # the quality that is rated, such as readability
     type: str = ""  # of the question, such as syntax or meta
     evidence: tuple[Excerpt, ...] = ()
+    truncated: frozenset[str] = frozenset()  # systems whose answer ended at the token limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def parse_item(row: Any) -> JudgedItem:
         preference=_take_text(row, "preference"),
         type=_take_text(row, "type"),
         evidence=tuple(_parse_evidence(each) for each in _take_list(row, "evidence")),
+        truncated=frozenset(str(each["model"]) for each in _take_list(row, "responses") if each.get("is_cut") is True),
     )
 
 

@@ -127,6 +127,7 @@ class Judgement:
     rationales: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
     lengths: tuple[int, ...] = ()  # characters of the answers
+    truncated: tuple[str, ...] = ()  # systems whose answer ended at the token limit
     question_type: str = ""
     case: str = ""  # name of the planted case, which is left out of all scores
     text: str = ""  # the judge's own words
@@ -190,6 +191,7 @@ def describe_task(task: JudgeTask) -> dict[str, Any]:
         "question_type": task.item.type,
         "case": task.case,
         "lengths": tuple(len(task.item.answers[system]) for system in task.systems),
+        "truncated": tuple(sorted(task.item.truncated.intersection(task.systems))),
     }
 
 
@@ -307,7 +309,10 @@ def make_records(items: Sequence[JudgedItem], judgements: Iterable[Judgement]) -
             "instruction": item.question,
             "preference": each.preference,
             "models": list(each.systems),
-            "responses": [{"model": system, "response": item.answers[system]} for system in each.systems],
+            "responses": [
+                {"model": system, "response": item.answers[system], "is_cut": system in item.truncated}
+                for system in each.systems
+            ],
             "annotations": [
                 {"model": system, "rating": rating, "rationale": rationale}
                 for system, rating, rationale in zip(each.systems, each.ratings, rationales, strict=True)

@@ -94,3 +94,13 @@ def test_a_file_of_equal_ratings_has_neither_best_nor_worst_nor_a_test() -> None
 def test_judgements_of_two_kinds_are_no_report() -> None:
     with pytest.raises(ValueError, match="grade, pairwise"):
         report_judgements([grade("1", "a", 5), choose("1", ("a", "b"), "A")])
+
+
+def test_a_truncated_answer_is_neither_best_nor_worst() -> None:
+    ratings = {"a": 9, "b": 5, "c": 2}
+    judgements = [grade("1", system, rating, rating) for system, rating in ratings.items()]
+    judgements[0] = replace(judgements[0], truncated=("a",))
+    report = report_judgements(judgements)
+    assert {each.system: each.extremes for each in report.systems} == {"a": (0, 0, 1), "b": (1, 0, 1), "c": (0, 1, 1)}
+    assert report.best_lengths is not None
+    assert report.best_lengths.mean == 5

@@ -104,6 +104,14 @@ def test_the_best_and_the_worst_may_be_several_and_where_all_are_equal_there_is_
     assert list(list_extremes(SAMPLES))[1] == (frozenset(), frozenset())
 
 
+def test_a_truncated_answer_is_best_or_worst_only_among_truncated_ones() -> None:
+    truncated = [{"b"}, {"a", "b"}, {"b", "c"}]
+    assert next(list_extremes(SAMPLES, truncated)) == (frozenset(), frozenset())
+    assert next(list_extremes(SAMPLES[2:], [{"b"}])) == (frozenset("c"), frozenset("a"))
+    assert next(list_extremes(SAMPLES[2:], [{"a", "b", "c"}])) == (frozenset("b"), frozenset("a"))
+    assert count_extremes(SAMPLES[2:], [{"b"}]) == {"a": (0, 1, 1), "b": (0, 0, 1), "c": (1, 0, 1)}
+
+
 def test_values_are_described_by_their_quartiles() -> None:
     found = describe_values([1.0, 2.0, 3.0, 4.0])
     assert found == pytest.approx((4, 2.5, stats.tstd([1, 2, 3, 4]), 1.0, 1.75, 2.5, 3.25, 4.0))

@@ -22,10 +22,11 @@ def test_all_fields_of_a_row_are_read() -> None:
 
 
 def test_an_annotation_record_is_read() -> None:
-    responses = [{"model": "one", "response": "x"}, {"model": "two", "response": "y"}]
+    responses = [{"model": "one", "response": "x", "is_cut": True}, {"model": "two", "response": "y", "is_cut": False}]
     item = parse_item({"instruction": "Sort.", "preference": "readability", "responses": responses})
     assert (item.question, item.preference) == ("Sort.", "readability")
     assert item.answers == {"one": "x", "two": "y"}
+    assert item.truncated == {"one"}
 
 
 def test_the_answer_of_a_dataset_row_is_the_reference_and_its_id_a_hash() -> None:

@@ -13,7 +13,7 @@ from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece
 from pkg.generation.prompt_templates.prompt_template import HelperText, make_task
 from pkg.generation.sample_writer import Context
-from pkg.generation.samples import WrittenAnswer
+from pkg.generation.samples import WrittenAnswer, keep_complete
 from pkg.rerank.reranker import Reranker
 
 STUB = '''def double(n):
@@ -224,6 +224,30 @@ def test_a_truncated_answer_says_so(reranker: Reranker) -> None:
     answer, _ = ask(reranker, [words], GenerateOptions(max_tokens=20, context="none", form="brief"), text=PLAIN)
     assert answer.best.is_cut
     assert "truncated" in answer.best.describe()
+
+
+def test_a_truncated_answer_is_not_chosen_while_another_is_as_good(reranker: Reranker) -> None:
+    cut = "```python\ndef double(n):\n    return 2 * n\n    # " + "more " * 30
+    options = GenerateOptions(samples=2, max_tokens=20, rerank=False, context="none", form="brief")
+    answer, _ = ask(reranker, [cut, f"```python\ndef double(n):\n{RIGHT}```"], options, text=PLAIN)
+    assert [each.is_cut for each in answer.samples] == [True, False]
+    assert answer.chosen == 1
+    answer, _ = ask(reranker, [cut, cut], options, text=PLAIN)
+    assert answer.chosen == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "kept"),
+    [
+        ([(True, False), (False, False)], [1]),
+        ([(True, True), (False, False)], [0, 1]),
+        ([(True, True), (False, True), (False, False)], [1, 2]),
+        ([(True, False), (True, True)], [1]),
+        ([(True, False), (True, False)], [0, 1]),
+    ],
+)
+def test_a_truncated_answer_counts_if_it_alone_is_right(flags: list[tuple[bool, bool]], kept: list[int]) -> None:
+    assert keep_complete(flags) == kept
 
 
 AUTO = GenerateOptions()

@@ -18,6 +18,7 @@ from pkg.generation.prompt_templates.fitting import fit_prompt
 from pkg.generation.prompt_templates.prompt_template import Attempt, Prompt
 from pkg.generation.prompt_templates.template_choice import choose_template
 from pkg.generation.sample_writer import render_sent
+from pkg.generation.samples import keep_complete
 from pkg.lab.evaluation.code.benchmarks import Benchmark, Item
 from pkg.lab.evaluation.code.contexts import CodeFinder, ShownCode, ShownLeaks, show_reference
 from pkg.lab.evaluation.code.evaluation_conditions import Condition
@@ -223,17 +224,23 @@ class Evaluation:
         )  # fmt: skip
 
     def _choose(self, condition: Condition, missing: Sequence[_Missing]) -> Iterator[Record]:
-        """Choose among answers of other conditions: by the examples, by a reranker, or by the hidden tests (P-27)."""
+        """Choose among answers of other conditions: by the examples, by a reranker, or by the hidden tests (P-27).
+
+        By examples and reranker a truncated answer is chosen only where no other is as good; the papers choose it.
+        """
         reranker = Reranker(paper_options() if condition.is_paper else RerankOptions(), self._sandbox)
         for item, sample in missing:
             among = self._read_among(condition, item, sample)
             chosen = among[0]
             if condition.kind == "cascade" and chosen.is_shown_right is False:
-                chosen = next((each for each in among if each.is_shown_right), chosen)
+                right = (each for each in among if each.is_shown_right)
+                chosen = min(right, key=lambda each: each.is_cut, default=chosen)
             elif condition.kind == "ideal":
                 chosen = next((each for each in among if each.passed), chosen)
             elif condition.kind == "chosen":
-                candidates = tuple(Candidate(each.column, each.code) for each in among)
+                flags = [(each.is_cut and not condition.is_paper, bool(each.is_shown_right)) for each in among]
+                kept = [among[number] for number in keep_complete(flags)]
+                candidates = tuple(Candidate(each.column, each.code) for each in kept)
                 try:
                     name = reranker.rank(Task(item.task, candidates)).chosen
                 except Exception as fault:

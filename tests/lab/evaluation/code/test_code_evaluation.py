@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
@@ -18,6 +19,7 @@ from pkg.lab import evaluate_code, report_evaluation
 from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
 from pkg.lab.evaluation.report.code_sections import list_sections
 from pkg.lab.evaluation.report.report_format import render_markdown
+from pkg.models.text_model import Decoding, Generation, Listen, Message
 
 ALL = (
     "none",
@@ -141,6 +143,23 @@ def test_the_cascade_takes_another_answer_only_where_an_example_fails(data: Path
     records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
     chosen = {each["item"]: each["chosen"] for each in records if each["column"] == "cascade"}
     assert chosen == {"HumanEval/0": "none", "HumanEval/1": "func-pkg", "HumanEval/2": "none"}
+
+
+class CopyingModel(ScriptedModel):
+    """Reaches its token limit after the code that it copies from the prompt."""
+
+    def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
+        found = super().chat(messages, decoding, listen)
+        is_own = "2 *" in found.text or "nothing" in found.text
+        return found if is_own else replace(found, finish="length")
+
+
+def test_a_truncated_answer_is_chosen_only_where_its_examples_hold(data: Path, store: str, tmp_path: Path) -> None:
+    evaluate(data, store, tmp_path / "run", CopyingModel(answer), columns=("reranked",))
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    chosen = {each["item"]: (each["chosen"], each["is_cut"]) for each in records if each["column"] == "reranked"}
+    assert chosen["HumanEval/1"] == ("func-bm25", True)  # its example fails for the answer that is not truncated
+    assert chosen["HumanEval/2"] == ("none", False)
 
 
 def test_a_run_goes_on_where_it_was_cut_off_and_pays_nothing_twice(data: Path, store: str, tmp_path: Path) -> None:
