@@ -59,7 +59,7 @@ def measure(writer: DocstringWriter, functions: Sequence[FunctionText]) -> Figur
     for each in written:
         if isinstance(each.result, Failure):
             reasons[each.result.reason] += 1
-        else:
+        elif isinstance(each.result, Docstring):
             counts.update(judge(each.result, read_function(each.function)))
     usage, number = writer.usage, len(functions)
     return {

@@ -212,6 +212,27 @@ class Docstring:
     comments: tuple[str, ...] = ()  # written with it, each after the code line that it precedes (P-08)
 
 
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Questions that a function answers, written by a model for searches in everyday words, and their origin."""
+
+    texts: tuple[str, ...]  # one line each
+    model: str  # name of the text model, such as gguf:coder.gguf
+    prompt: str  # prompt template and its version, such as questions/1
+    date: str  # when they were written, such as 2026-01-31
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The texts that were generated for a function; without any it equals NOT_GENERATED."""
+
+    docstring: Docstring | None = None
+    questions: Questions | None = None
+
+
+NOT_GENERATED = Generated()
+
+
 LeakKind = Literal["same_code", "same_name", "similar"]
 LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
 """How a function leaks a solution: equal code up to local names, equal name and number of parameters, or most of its

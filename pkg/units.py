@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from pkg.lazy_module import LazyModule
-from pkg.model import Class, CodeUnit, Docstring, Edge, Function, Import, Label, LocalError, Status
+from pkg.model import Class, CodeUnit, Edge, Function, Generated, Import, Label, LocalError, Status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,12 +94,12 @@ class StoredFragment(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DocstringChange:
-    """The change of a stored fragment whose functions gain or lose generated docstrings."""
+class GeneratedChange:
+    """The change of a stored fragment whose functions gain or lose generated texts."""
 
     key: int  # of the fragment
-    docstrings: Mapping[str, Docstring | None]  # by id of the function; None removes the generated one
-    vectors: npt.NDArray[np.float16]  # [docstrings, dimension], in their order
+    texts: Mapping[str, Generated]  # by id of the function: all that it has after the change
+    vectors: Mapping[str, npt.NDArray[np.float16]]  # [dimension] by id, of the functions whose docstring changes
     terms: bytes  # of the whole fragment
 
 

@@ -16,6 +16,7 @@ def enhance_graph(
     source: str | None = None,
     form: str | None = None,
     comments: bool = False,
+    questions: bool = False,
     limit: int | None = None,
     minutes: float | None = None,
     max_cost: float | None = None,
@@ -29,6 +30,7 @@ def enhance_graph(
 
     model: such as gguf:FILE, openai:NAME@URL or template. form: the prompt template; default: the best for the model.
     comments: write comments before blocks too (P-08), which takes several times as long.
+    questions: write questions that functions answer instead, also for functions with a docstring.
     limit, minutes, max_cost: budgets; max_cost needs price, of a million tokens: IN/OUT.
     retry_failed: retry functions that failed before. is_stored: if false, docstrings are only cached.
     listen: called for each function. Docstrings in the code and files are never changed.
@@ -41,6 +43,7 @@ def enhance_graph(
         model=model,
         form=form,
         comments=comments,
+        questions=questions,
         budget=_make_budget(limit, minutes, max_cost, price),
         retry_failed=retry_failed,
         is_stored=is_stored,
@@ -57,6 +60,7 @@ def estimate_enhancement(
     store: str | None = None,
     source: str | None = None,
     form: str | None = None,
+    questions: bool = False,
     limit: int | None = None,
     price: str | None = None,
     listener: Listener = NO_LISTENER,
@@ -70,7 +74,7 @@ def estimate_enhancement(
     from pkg.enhance.enhancement_session import estimate_enhancement
 
     budget = _make_budget(limit, None, None, price)
-    options = EnhanceOptions(model, form, budget=budget, agree=listener.agree)
+    options = EnhanceOptions(model, form, questions=questions, budget=budget, agree=listener.agree)
     with closing(open_store(find_address(store), ask=listener.ask)) as target:
         return estimate_enhancement(target, source, options)
 
@@ -81,6 +85,7 @@ def list_failures(
     store: str | None = None,
     source: str | None = None,
     form: str | None = None,
+    questions: bool = False,
     ask: Ask | None = None,
 ) -> list[tuple[str, str, str]]:
     """Return the functions for which a model failed: path, qualified name and reason; the model is not called."""
@@ -88,21 +93,26 @@ def list_failures(
     from pkg.enhance.enhancement_session import list_known_failures
 
     with closing(open_store(find_address(store), ask=ask)) as target:
-        found = list_known_failures(target, source, EnhanceOptions(model, form))
+        found = list_known_failures(target, source, EnhanceOptions(model, form, questions=questions))
         return [(target.path, target.qualname, reason) for target, reason in found]
 
 
 def remove_docstrings(
-    model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NO_LISTENER
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    questions: bool = False,
+    listener: Listener = NO_LISTENER,
 ) -> dict[str, int]:
-    """Remove all traces of the docstrings of a model from a graph; return their number by source.
+    """Remove all traces of the docstrings of a model, or of its questions, from a graph; return the count by source.
 
     Raises UsageError for an unknown model, or if code would be sent to an encoder without agreement.
     """
     from pkg.enhance.enhancement_session import undo_enhancement
 
     with closing(open_store(find_address(store), ask=listener.ask)) as target:
-        return undo_enhancement(target, source, model, listener.agree)
+        return undo_enhancement(target, source, model, listener.agree, questions)
 
 
 def _make_budget(

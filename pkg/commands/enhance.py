@@ -1,4 +1,4 @@
-"""`pkg enhance`: write docstrings, estimate, list, show, undo, or export a patch."""
+"""`pkg enhance`: write docstrings or questions, estimate, list, show, undo, or export a patch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import SHOWN_SKIPS, make_table
 from pkg.enhance.writer import Failure
 from pkg.errors import UsageError, count_things
-from pkg.graph.graph_records import describe_docstring
-from pkg.model import Docstring, Skip
+from pkg.graph.graph_records import describe_docstring, describe_questions
+from pkg.model import Docstring, Questions, Skip
 from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pkg.enhance.enhancement import EnhanceReport, Outcome, Progress
     from pkg.enhance.enhancement_estimate import EnhanceEstimate
     from pkg.enhance.enhancement_session import DocstringCount
+    from pkg.enhance.undocumented import Target
 
 
 Failed = Sequence[tuple[str, str, str]]
@@ -71,14 +72,24 @@ ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "p
 @store_options
 @source_setting(help="Document only this source.")
 @combine(*_ENHANCE)
+@click.option(
+    "--questions",
+    is_flag=True,
+    help="Write questions in everyday words that each function answers, instead of docstrings.",
+)
 @click.option("--yes", is_flag=True, help="Send code to another machine without asking.")
 @click.option(
-    "--estimate", is_flag=True, help="Estimate the cost from 20 functions, whose docstrings are written and cached."
+    "--estimate", is_flag=True, help="Estimate the cost from 20 functions, whose texts are written and cached."
 )
-@click.option("--dry-run", is_flag=True, help="Show the docstrings as a diff, and store nothing.")
-@click.option("--list", is_flag=True, help="Count the docstrings of each model; with --model, also list its failures.")
+@click.option("--dry-run", is_flag=True, help="Show the docstrings as a diff, or the questions, and store nothing.")
+@click.option("--list", is_flag=True, help="Count the texts of each model; with --model, also list its failures.")
 @click.option("--diff", is_flag=True, help="Show the stored docstrings as a diff of the code.")
-@click.option("--undo", metavar="MODEL", callback=decode_option, help="Remove the docstrings of a model.")
+@click.option(
+    "--undo",
+    metavar="MODEL",
+    callback=decode_option,
+    help="Remove the docstrings of a model; with --questions, its questions.",
+)
 @click.option(
     "--export-patch",
     type=click.Path(dir_okay=False),
@@ -91,11 +102,15 @@ def enhance(store: str, as_json: bool, **options: Any) -> None:
 
     The most called functions come first. Docstrings are cached by the code of the function, so that a second run writes
     none again and a moved function keeps its own. Existing docstrings are never replaced.
+
+    With --questions, a model writes two or three questions for each function, which a search in everyday words finds.
     """
     chosen = [name for name in ACTIONS if options[name]]
     if len(chosen) > 1:
         raise UsageError(f"--{' and --'.join(chosen).replace('_', '-')} exclude each other; give one of them")
     action = chosen[0] if chosen else "write"
+    if options["questions"] and action in ("diff", "export_patch"):
+        raise UsageError(f"--{action.replace('_', '-')} shows docstrings; leave out --questions")
     command = _Command(store, as_json, options)
     {
         "write": command.write,
@@ -129,6 +144,7 @@ class _Command:
     def __init__(self, store: str, as_json: bool, options: dict[str, Any]) -> None:
         self._store, self._as_json, self._options = store, as_json, options
         self._source: str | None = options["source"]
+        self._of_questions: bool = options.get("questions", False)  # pkg build --enhance has no questions
         self._ask = choose_ask()
 
     def write(self) -> None:
@@ -150,8 +166,8 @@ class _Command:
                     tell(outcome)
 
             reports = enhance_graph(
-                store=self._store, source=self._source, is_stored=is_stored, listen=listen,
-                listener=self._listener(), **wanted,
+                store=self._store, source=self._source, questions=self._of_questions, is_stored=is_stored,
+                listen=listen, listener=self._listener(), **wanted,
             )  # fmt: skip
         for report in reports:
             if report.usage.requests:
@@ -166,7 +182,8 @@ class _Command:
         wanted = {name: self._options[name] for name in ("form", "limit", "price")}
         model = check_model(self._options)
         found = estimate_enhancement(
-            model, store=self._store, source=self._source, listener=self._listener(), **wanted
+            model, store=self._store, source=self._source, questions=self._of_questions, listener=self._listener(),
+            **wanted,
         )  # fmt: skip
         emit(self._as_json, [estimate_line(found)], lambda: view_estimate(found))
 
@@ -177,7 +194,13 @@ class _Command:
         failures: list[tuple[str, str, str]] = []
         if self._options["model"] is not None:
             model = check_model(self._options)
-            failures = list_failures(model, store=self._store, source=self._source, form=self._options["form"])
+            failures = list_failures(
+                model,
+                store=self._store,
+                source=self._source,
+                form=self._options["form"],
+                questions=self._of_questions,
+            )
         emit(
             self._as_json,
             list_lines(counts, failures),
@@ -187,7 +210,11 @@ class _Command:
     def undo(self) -> None:
         """Remove the docstrings that a model has written."""
         removed = remove_docstrings(
-            self._options["undo"], store=self._store, source=self._source, listener=self._listener()
+            self._options["undo"],
+            store=self._store,
+            source=self._source,
+            questions=self._of_questions,
+            listener=self._listener(),
         )
         lines = [
             {"type": "undo", "source": source, "model": self._options["undo"], "functions": count}
@@ -196,7 +223,9 @@ class _Command:
         emit(
             self._as_json,
             lines,
-            lambda: (style_words(f"{s}: {count_things(count, 'docstring')} removed") for s, count in removed.items()),
+            lambda: (
+                style_words(f"{s}: {_count_kind(count, self._of_questions)} removed") for s, count in removed.items()
+            ),
         )
 
     def show_diff(self) -> None:
@@ -211,9 +240,13 @@ class _Command:
         def keep(outcome: Outcome) -> None:
             if isinstance(outcome.result, Docstring):
                 fresh[outcome.target.content_hash] = outcome.result
+            elif isinstance(outcome.result, Questions):
+                emit(self._as_json, [outcome_line(outcome)], lambda: view_questions(outcome.target, outcome.result))
 
         check_model(self._options)
         self._run(keep, is_stored=False)
+        if self._of_questions:
+            return
         with open_graph(self._store, ask=self._ask) as graph:
             self._show(graph.patches(self._source, fresh))
 
@@ -252,6 +285,11 @@ class _Command:
         )
 
 
+def _count_kind(count: int, of_questions: bool) -> str:
+    """Return a number of docstrings, or of functions with questions, in words."""
+    return f"questions of {count_things(count, 'function')}" if of_questions else count_things(count, "docstring")
+
+
 def _tell(outcome: Outcome) -> None:
     emit(True, [outcome_line(outcome)], tuple)
 
@@ -262,7 +300,16 @@ def outcome_line(outcome: Outcome) -> dict[str, Any]:
     place = {name: getattr(target, name) for name in ("id", "path", "qualname", "calls", "functions")}
     if isinstance(result, Failure):
         return {"type": "failure", **place, "is_new": is_new, "reason": result.reason}
+    if isinstance(result, Questions):
+        return {"type": "questions", **place, "is_new": is_new, **describe_questions(result)}
     return {"type": "docstring", **place, "is_new": is_new, **describe_docstring(result)}
+
+
+def view_questions(target: Target, result: object) -> Iterator[RenderableType]:
+    """Render the questions of one function."""
+    yield style_words(f"{target.path} {target.qualname}", "bold")
+    for text in result.texts if isinstance(result, Questions) else ():
+        yield style_words(f"  {text}")
 
 
 def report_line(report: EnhanceReport) -> dict[str, Any]:
@@ -272,16 +319,19 @@ def report_line(report: EnhanceReport) -> dict[str, Any]:
 
 def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
     """Render a summary of a run."""
+    of_questions = report.kind == "questions"
     more = f" for {count_things(report.functions, 'function')}" if report.functions != report.written else ""
     before = report.written + len(report.failed) - report.known_failures - report.asked
     known = f", {before:,} of them written before" if before > 0 else ""
     failed = f", {len(report.failed):,} failed" if report.failed else ""
     yield style_words(
-        f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more}{known}{failed}"
-        + ("; see pkg enhance --diff" if report.written else "")
+        f"{report.source}: {_count_kind(report.written, of_questions)} of {report.model} stored{more}{known}{failed}"
+        + ("; see pkg enhance --diff" if report.written and not of_questions else "")
     )
     if had := report.human + report.documented:
-        yield style_words(f"  {count_things(had, 'function')} had a docstring", "dim")
+        yield style_words(
+            f"  {count_things(had, 'function')} had {'questions' if of_questions else 'a docstring'}", "dim"
+        )
     if report.stopped:
         yield style_words(f"  {count_things(report.left, 'function')} left, stopped by {report.stopped}")
     for skip in report.failed[:SHOWN_SKIPS]:
@@ -327,7 +377,7 @@ def list_lines(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[d
 
 
 def view_list(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[RenderableType]:
-    """Render the docstrings in a graph by model, and the failures of a model."""
+    """Render the docstrings and questions in a graph by model, and the failures of a model."""
     rows = [(each.source, each.model, each.prompt, f"{each.functions:,}", each.first, each.last) for each in counts]
     if not rows:
         yield "no docstring was written"

@@ -1,4 +1,4 @@
-"""Write the docstrings of many functions in parallel, each stored as soon as it is written."""
+"""Write the docstrings or questions of many functions in parallel, each stored as soon as it is written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from pkg.enhance.docstring_cache import DocstringCache, make_key
 from pkg.enhance.function_facts import FunctionText
-from pkg.enhance.writer import DocstringWriter, Failure
+from pkg.enhance.writer import Failure, GeneratedText, TextWriter
 from pkg.local_errors import describe_local
-from pkg.model import Docstring
 
 _QUEUED = 2  # for each thread, so that the next function is ready while the caller handles a result
 
@@ -21,22 +20,22 @@ class Written:
 
     index: int  # among the given functions
     function: FunctionText
-    result: Docstring | Failure
+    result: GeneratedText | Failure
     is_new: bool  # written for this function; else from the cache or an equal function
 
 
 def write_all(
     functions: Iterable[FunctionText],
-    writer: DocstringWriter,
+    writer: TextWriter,
     cache: DocstringCache | None = None,
     parallel: int | None = None,
     retry_failed: bool = False,
 ) -> Generator[Written, None, None]:
-    """Write docstrings in parallel, and yield each as soon as it is written.
+    """Write texts in parallel, and yield each as soon as it is written.
 
     Cached results are reused (failures unless `retry_failed`), and equal functions are written once. If the caller
     stops or is interrupted, the pending requests are awaited and stored. An error of the model is raised after all
-    written docstrings have been yielded.
+    written texts have been yielded.
     """
     run = _Run(writer, cache, retry_failed)
     numbered = iter(enumerate(functions))
@@ -51,13 +50,13 @@ def write_all(
 class _Run:
     """The pending functions of one run, by cache key."""
 
-    def __init__(self, writer: DocstringWriter, cache: DocstringCache | None, retry_failed: bool) -> None:
+    def __init__(self, writer: TextWriter, cache: DocstringCache | None, retry_failed: bool) -> None:
         self._writer = writer
         self._cache = cache
         self._retry_failed = retry_failed
         self._waiting: dict[bytes, list[tuple[int, FunctionText]]] = {}
-        self._futures: dict[Future[Docstring | Failure], bytes] = {}
-        self._known: dict[bytes, Docstring | Failure] = {}
+        self._futures: dict[Future[GeneratedText | Failure], bytes] = {}
+        self._known: dict[bytes, GeneratedText | Failure] = {}
         self._fault: BaseException | None = None
 
     def go(
@@ -86,12 +85,12 @@ class _Run:
             self._waiting[key] = [(index, function)]
             self._futures[pool.submit(self._write, key, function)] = key
 
-    def _look_up(self, key: bytes) -> Docstring | Failure | None:
+    def _look_up(self, key: bytes) -> GeneratedText | Failure | None:
         found = self._cache.find(key) if self._cache else None
         return None if self._retry_failed and isinstance(found, Failure) else found
 
-    def _write(self, key: bytes, function: FunctionText) -> Docstring | Failure:
-        """Write one docstring and store it, in a thread of the pool.
+    def _write(self, key: bytes, function: FunctionText) -> GeneratedText | Failure:
+        """Write one text and store it, in a thread of the pool.
 
         An unexpected exception is a failure of this function alone; it is not stored, so that a later version retries.
         """
@@ -108,7 +107,7 @@ class _Run:
         for future in [each for each in self._futures if each in done]:  # in the order of submission
             yield from self._finish(future)
 
-    def _finish(self, future: Future[Docstring | Failure]) -> Iterator[Written]:
+    def _finish(self, future: Future[GeneratedText | Failure]) -> Iterator[Written]:
         key = self._futures.pop(future)
         waiting = self._waiting.pop(key)
         if future.cancelled():

@@ -133,7 +133,7 @@ class CommentingWriter:
     def write(self, function: FunctionText) -> Docstring | Failure:
         """Write docstring and comments of a function; raises what the model raises."""
         known = self._cache.find(make_key(function, self._writer)) if self._cache else None
-        result = known or self._writer.write(function)
+        result = known if isinstance(known, Docstring | Failure) else self._writer.write(function)
         if isinstance(result, Failure):
             return result
         written = write_comments(function, self._model)

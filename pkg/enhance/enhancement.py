@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.batch import write_all
 from pkg.enhance.undocumented import Target, Undocumented
-from pkg.enhance.writer import Failure
+from pkg.enhance.writer import Failure, GeneratedText
 from pkg.errors import UsageError
-from pkg.indexing.docstring_storage import DocstringStorage
-from pkg.model import Docstring, Skip
+from pkg.indexing.generated_storage import GeneratedStorage
+from pkg.model import Skip
 from pkg.models.text_model import Usage
 from pkg.models.usage import Price
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.enhance.docstring_cache import DocstringCache
     from pkg.enhance.function_facts import FunctionText
-    from pkg.enhance.writer import DocstringWriter
+    from pkg.enhance.writer import TextWriter
     from pkg.graph.store import GraphStore
 
 STORE_SECONDS = 30.0
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     """Result for one distinct function, which may occur several times."""
 
     target: Target
-    result: Docstring | Failure
+    result: GeneratedText | Failure
     is_new: bool  # requested in this run; else it comes from the cache and costs nothing
 
 
@@ -100,6 +100,7 @@ class EnhanceOptions:
     model: str  # such as gguf:FILE, or template
     form: str | None = None  # prompt template; None: the best that the model supports
     comments: bool = False  # also comment the blocks of each function (P-08)
+    questions: bool = False  # write questions that functions answer instead of docstrings
     budget: Budget = NO_LIMIT
     retry_failed: bool = False
     is_stored: bool = True  # False: docstrings go to the cache only
@@ -128,22 +129,23 @@ class EnhanceReport:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None  # None without a price
     seconds: float = 0.0
+    kind: str = "docstrings"  # or questions
 
 
 def enhance(
     store: GraphStore,
     source: str,
-    writer: DocstringWriter,
+    writer: TextWriter,
     encoder: Encoder,
     options: EnhanceOptions,
     cache: DocstringCache | None = None,
 ) -> EnhanceReport:
-    """Generate and store docstrings for the functions of a source that have none, most called first (P-07).
+    """Generate and store docstrings, or questions, for the functions of a source that have none (P-07).
 
-    Functions of equal code get the same docstring. Docstrings are stored every 30 s and when the run ends for any
+    Functions of equal code get the same text. Texts are stored every 30 s and when the run ends for any
     reason; without is_stored they go to the cache only. Raises what model, store and encoder raise.
     """
-    with closing(Undocumented(store, source, writer.name, writer.prompt)) as missing:
+    with closing(Undocumented(store, source, writer.name, writer.prompt, options.questions)) as missing:
         run = _Run(store, source, writer, encoder, options, missing)
         run.write(cache)
         return run.report()
@@ -156,17 +158,17 @@ class _Run:
         self,
         store: GraphStore,
         source: str,
-        writer: DocstringWriter,
+        writer: TextWriter,
         encoder: Encoder,
         options: EnhanceOptions,
         missing: Undocumented,
     ) -> None:
         self._store, self._source, self._writer = store, source, writer
         self._options, self._budget, self._missing = options, options.budget, missing
-        self._storage = DocstringStorage(store, source, encoder) if options.is_stored else None
+        self._storage = GeneratedStorage(store, source, encoder) if options.is_stored else None
         self._total, _ = missing.count()
         self._handed: dict[int, Target] = {}  # pending requests, by position
-        self._waiting: dict[int, Docstring] = {}  # generated, not stored
+        self._waiting: dict[int, GeneratedText] = {}  # generated, not stored
         self._start = self._stored = time.monotonic()
         self._before = writer.usage
         self._done = self._written = self._functions = self._asked = self._known_failures = 0
@@ -221,7 +223,7 @@ class _Run:
     def _put_waiting(self) -> None:
         if self._waiting and self._storage is not None:
             ids = [identity for hashed in self._waiting for identity in self._missing.list_ids(hashed)]
-            self._storage.put(self._waiting, ids)
+            self._storage.add(self._waiting, ids)
         self._waiting, self._stored = {}, time.monotonic()
 
     def report(self) -> EnhanceReport:
@@ -245,4 +247,5 @@ class _Run:
             usage,
             self._budget.count_cost(usage),
             round(self._seconds, 3),
+            "questions" if self._options.questions else "docstrings",
         )

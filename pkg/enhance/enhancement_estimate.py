@@ -1,4 +1,4 @@
-"""Estimates of the cost of documenting functions: from their sizes, or from a generated sample."""
+"""Estimates of the cost of docstrings or questions: from the sizes of functions, or from a generated sample."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from pkg.services import estimate_tokens
 if TYPE_CHECKING:
     from pkg.enhance.docstring_cache import DocstringCache
     from pkg.enhance.undocumented import Undocumented
-    from pkg.enhance.writer import DocstringWriter
+    from pkg.enhance.writer import TextWriter
 
 SAMPLE = 20  # functions generated for an estimate
 INSTRUCTIONS = 150  # tokens of a prompt without the function
 DOCSTRING = 60  # tokens of a docstring: the mean of a small model's was 55
+QUESTIONS = 35  # tokens of two questions
 
 
 @dataclass(frozen=True, slots=True)
 class EnhanceEstimate:
-    """Estimated cost of documenting all functions that lack a docstring."""
+    """Estimated cost of writing the docstrings or questions of all functions that lack them."""
 
     model: str
     codes: int  # distinct functions to document
@@ -44,21 +45,28 @@ class EnhanceEstimate:
         return f"{count_things(self.codes, 'function')}, {tokens}{cost}"
 
 
-def estimate_by_size(model: str, sources: Sequence[Undocumented], budget: Budget) -> EnhanceEstimate:
+def estimate_by_size(
+    model: str, sources: Sequence[Undocumented], budget: Budget, of_questions: bool = False
+) -> EnhanceEstimate:
     """Estimate from the sizes of the functions, without a request to the model."""
     codes, size, functions = _count(sources)
+    length = QUESTIONS if of_questions else DOCSTRING
     allowed = codes if budget.limit is None else min(codes, budget.limit)
     prompt = (estimate_tokens("x" * (size // codes)) + INSTRUCTIONS) * allowed if codes else 0
-    completion = DOCSTRING * allowed
+    completion = length * allowed
     cost = None if budget.price is None else budget.price.count_cost(prompt, completion)
     return EnhanceEstimate(model, allowed, functions, prompt, completion, cost, None)
 
 
 def estimate_by_sample(
-    writer: DocstringWriter, sources: Sequence[Undocumented], budget: Budget, cache: DocstringCache | None = None
+    writer: TextWriter,
+    sources: Sequence[Undocumented],
+    budget: Budget,
+    cache: DocstringCache | None = None,
+    of_questions: bool = False,
 ) -> EnhanceEstimate:
     """Extrapolate from a generated sample, which stays in the cache; raises what the model raises."""
-    plain = estimate_by_size(writer.name, sources, budget)
+    plain = estimate_by_size(writer.name, sources, budget, of_questions)
     share = max(1, SAMPLE // max(1, len(sources)))
     texts = [target.text for each in sources for target in each.list_sample(share)]
     if not texts or not plain.codes:

@@ -1,4 +1,4 @@
-"""Document the functions of a graph's sources: consent, model, and one budget for all sources."""
+"""Write docstrings or questions for a graph's sources: consent, model, and one budget for all sources."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from pkg.enhance.comments import CommentingWriter
 from pkg.enhance.docstring_cache import FILE_NAME, DocstringCache, make_key
 from pkg.enhance.enhancement import EnhanceOptions, EnhanceReport, enhance
 from pkg.enhance.enhancement_estimate import EnhanceEstimate, estimate_by_sample, estimate_by_size
+from pkg.enhance.question_writer import QuestionWriter
 from pkg.enhance.undocumented import Target, Undocumented
 from pkg.enhance.writer import TEMPLATE, Failure, open_writer
 from pkg.errors import UsageError
 from pkg.graph.store import choose_sources
-from pkg.indexing.docstring_storage import remove_docstrings
+from pkg.indexing.generated_storage import remove_docstrings, remove_questions
 from pkg.indexing.store_encoder import load_store_encoder
 from pkg.models.registry import find_remote, open_model
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
-    from pkg.enhance.writer import DocstringWriter
+    from pkg.enhance.writer import TextWriter
     from pkg.graph.store import GraphStore
     from pkg.model import Source
 
@@ -51,26 +52,35 @@ def estimate_enhancement(store: GraphStore, source: str | None, options: Enhance
     sources = choose_sources(store, source)
     with ExitStack() as opened:
         remote = find_remote(options.model)
-        missing = [opened.enter_context(closing(Undocumented(store, each.name, options.model))) for each in sources]
-        plain = estimate_by_size(options.model, missing, options.budget)
+        missing = [opened.enter_context(closing(_find_missing(store, each.name, options))) for each in sources]
+        plain = estimate_by_size(options.model, missing, options.budget, options.questions)
         if remote is not None and not _is_agreed(options, _ask_for_sample(remote, options.model)):
             return plain
         writer, cache = opened.enter_context(_open_writer(options))
-        return estimate_by_sample(writer, missing, options.budget, cache)
+        return estimate_by_sample(writer, missing, options.budget, cache, options.questions)
 
 
 def undo_enhancement(
-    store: GraphStore, source: str | None, model: str, agree: Callable[[str], bool] | None = None
+    store: GraphStore,
+    source: str | None,
+    model: str,
+    agree: Callable[[str], bool] | None = None,
+    questions: bool = False,
 ) -> dict[str, int]:
-    """Remove the docstrings of a model from a source, or from all; return the count by source.
+    """Remove the docstrings or the questions of a model from a source, or from all; return the count by source.
 
     Raises UsageError, which lists the models, if there are none of that model, and what writing to a store raises.
     """
     names, encoder = [each.name for each in choose_sources(store, source)], load_store_encoder(store)
-    models = {docstring.model for name in names for _, docstring in store.docstrings(name)}
+    texts = [each for name in names for _, each in store.generated_texts(name)]
+    found = [each.questions if questions else each.docstring for each in texts]
+    models = {each.model for each in found if each is not None}
     if model not in models:
         known = ", ".join(sorted(models)) or "none"
-        raise UsageError(f"no docstring of model '{model}' in {store.address}; expected one of: {known}")
+        kind = "question" if questions else "docstring"
+        raise UsageError(f"no {kind} of model '{model}' in {store.address}; expected one of: {known}")
+    if questions:
+        return {name: remove_questions(store, name, model, encoder) for name in names}
     service = find_service(encoder.name)
     if service is not None:
         message = f"encoder '{encoder.name}' gets code without its docstrings sent to {service} once more, as far as"
@@ -84,7 +94,7 @@ def list_known_failures(store: GraphStore, source: str | None, options: EnhanceO
     """Yield the functions for which a model has failed before, and the reason, without a request to it."""
     with _open_writer(options) as (writer, cache):
         for each in choose_sources(store, source):
-            with closing(Undocumented(store, each.name, options.model)) as missing:
+            with closing(_find_missing(store, each.name, options)) as missing:
                 for target in missing.list_called():
                     found = cache.find(make_key(target.text, writer))
                     if isinstance(found, Failure):
@@ -93,10 +103,10 @@ def list_known_failures(store: GraphStore, source: str | None, options: EnhanceO
 
 @dataclass(frozen=True, slots=True)
 class DocstringCount:
-    """Number of functions of a source with a docstring of one model and prompt."""
+    """Number of functions of a source with a docstring, or questions, of one model and prompt."""
 
     source: str
-    docstring_source: str  # fim or template
+    docstring_source: str  # fim or template; questions
     model: str
     prompt: str
     functions: int
@@ -105,7 +115,7 @@ class DocstringCount:
 
 
 def count_docstrings(store: GraphStore, source: str | None) -> list[DocstringCount]:
-    """Count the generated docstrings of a source, or of all, by model and prompt (A-13).
+    """Count the functions with generated docstrings or questions by source, model and prompt (A-13).
 
     Raises UsageError for an unknown source, and what reading a store raises.
     """
@@ -115,8 +125,13 @@ def count_docstrings(store: GraphStore, source: str | None) -> list[DocstringCou
 
 def _count_in_source(store: GraphStore, source: str) -> list[DocstringCount]:
     dates: dict[tuple[str, str, str], list[str]] = {}
-    for _, each in store.docstrings(source):
-        dates.setdefault((each.model, each.prompt, each.source), []).append(each.date)
+    for _, texts in store.generated_texts(source):
+        if texts.docstring is not None:
+            each = texts.docstring
+            dates.setdefault((each.model, each.prompt, each.source), []).append(each.date)
+        if texts.questions is not None:
+            asked = texts.questions
+            dates.setdefault((asked.model, asked.prompt, "questions"), []).append(asked.date)
     return [
         DocstringCount(source, kind, model, prompt, len(found), min(found), max(found))
         for (model, prompt, kind), found in sorted(dates.items())
@@ -125,12 +140,13 @@ def _count_in_source(store: GraphStore, source: str) -> list[DocstringCount]:
 
 def _check_consent(store: GraphStore, sources: Sequence[Source], options: EnhanceOptions, encoder: Encoder) -> None:
     """Raise UsageError without consent to send code to the service of the model or of the encoder."""
-    remote, service = find_remote(options.model), find_service(encoder.name)
+    remote = find_remote(options.model)
+    service = None if options.questions else find_service(encoder.name)  # questions change no vector
     if remote is None and service is None:
         return
     with ExitStack() as opened:
-        missing = [opened.enter_context(closing(Undocumented(store, each.name, options.model))) for each in sources]
-        estimate = estimate_by_size(options.model, missing, options.budget)
+        missing = [opened.enter_context(closing(_find_missing(store, each.name, options))) for each in sources]
+        estimate = estimate_by_size(options.model, missing, options.budget, options.questions)
     if not estimate.codes:
         return
     places = [f"model '{options.model}' gets code sent to {remote}"] if remote else []
@@ -150,10 +166,27 @@ def _is_agreed(options: EnhanceOptions, message: str) -> bool:
     return options.agree is not None and options.agree(message)
 
 
+def _find_missing(store: GraphStore, source: str, options: EnhanceOptions) -> Undocumented:
+    return Undocumented(store, source, options.model, of_questions=options.questions)
+
+
 @contextmanager
-def _open_writer(options: EnhanceOptions) -> Iterator[tuple[DocstringWriter, DocstringCache]]:
+def _open_writer(options: EnhanceOptions) -> Iterator[tuple[TextWriter, DocstringCache]]:
+    if options.questions:
+        _check_questions(options)
     with ExitStack() as opened:
         model = None if options.model == TEMPLATE else opened.enter_context(closing(open_model(options.model)))
-        writer = open_writer(options.model, model, options.form)
         cache = opened.enter_context(closing(DocstringCache(find_cache_file(FILE_NAME))))
+        if options.questions and model is not None:
+            yield QuestionWriter(model), cache
+            return
+        writer = open_writer(options.model, model, options.form)
         yield (CommentingWriter(writer, model, cache) if options.comments else writer), cache
+
+
+def _check_questions(options: EnhanceOptions) -> None:
+    """Raise UsageError for options that do not go with questions."""
+    if options.model == TEMPLATE:
+        raise UsageError("the writer 'template' writes no questions; name a text model")
+    if options.form is not None or options.comments:
+        raise UsageError("--form and --comments are for docstrings; leave them out with --questions")

@@ -23,7 +23,7 @@ from pkg.enhance.docstring_prompts import (
 from pkg.enhance.function_facts import FunctionFacts, FunctionText, find_facts, parse_function
 from pkg.enhance.template import render_template
 from pkg.errors import ContextLengthError, InputError, UsageError
-from pkg.model import Docstring
+from pkg.model import Docstring, Questions
 from pkg.models import registry
 from pkg.models.text_model import TextModel, Usage
 from pkg.quoting.special_tokens import break_tokens
@@ -35,20 +35,21 @@ _ATTEMPTS = 2  # with one retry of an invalid text
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why no docstring could be written for a function."""
+    """The reason why no text could be written for a function."""
 
     reason: str
 
 
 Today = Callable[[], date]
+GeneratedText = Docstring | Questions
 
 
-class DocstringWriter(Protocol):
-    """Writes docstrings, for use by several threads."""
+class TextWriter(Protocol):
+    """Writes a docstring or questions of functions, for use by several threads."""
 
     @property
     def name(self) -> str:
-        """Return the name that docstrings record as their model."""
+        """Return the name that its texts record as their model."""
 
     @property
     def identity(self) -> str:
@@ -64,10 +65,17 @@ class DocstringWriter(Protocol):
 
     @property
     def usage(self) -> Usage:
-        """Return the cost of its docstrings so far."""
+        """Return the cost of its texts so far."""
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
         """Count the tokens of the prompt for a function, without sending it."""
+
+    def write(self, function: FunctionText) -> GeneratedText | Failure:
+        """Write the text of a function; raises the errors of the model."""
+
+
+class DocstringWriter(TextWriter, Protocol):
+    """Writes docstrings of functions without one."""
 
     def write(self, function: FunctionText) -> Docstring | Failure:
         """Write the docstring of a function without one; raises the errors of the model."""

@@ -15,6 +15,7 @@ from pkg.model import (
     Audit,
     Docstring,
     Edge,
+    Generated,
     Import,
     Label,
     Leak,
@@ -22,6 +23,7 @@ from pkg.model import (
     Matches,
     Nested,
     Node,
+    Questions,
     Skip,
     Span,
 )
@@ -32,7 +34,13 @@ DOCSTRING_PROPERTIES = (
 )  # fmt: skip
 """Properties of a function with a generated docstring, in the order of the fields of model.Docstring."""
 
-_EXPORTED_DOCSTRING = "docstring_source", "docstring", *DOCSTRING_PROPERTIES[2:]
+QUESTION_PROPERTIES = "questions", "questions_model", "questions_prompt", "questions_date"
+"""Properties of a function with generated questions, in the order of the fields of model.Questions."""
+
+GENERATED_PROPERTIES = (*DOCSTRING_PROPERTIES, *QUESTION_PROPERTIES)
+"""All properties of generated texts."""
+
+_EXPORTED = "docstring_source", "docstring", *DOCSTRING_PROPERTIES[2:], *QUESTION_PROPERTIES
 """The same in their order in an export."""
 
 _NOWHERE = Span(0, 0, 0, 0)
@@ -69,6 +77,34 @@ def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
     return dict(zip(DOCSTRING_PROPERTIES, values, strict=True))
 
 
+def describe_questions(questions: Questions | None) -> dict[str, Any]:
+    """Return the properties of generated questions; all None without any."""
+    if questions is None:
+        return dict.fromkeys(QUESTION_PROPERTIES)
+    texts, *values = astuple(questions)
+    return dict(zip(QUESTION_PROPERTIES, (list(texts), *values), strict=True))
+
+
+def describe_generated(generated: Generated) -> dict[str, Any]:
+    """Return the properties of generated texts, without those that they lack."""
+    properties = describe_docstring(generated.docstring) | describe_questions(generated.questions)
+    return {name: value for name, value in properties.items() if value is not None}
+
+
+def describe_change(node_id: str, before: Generated, after: Generated, has_own: bool) -> dict[str, Any]:
+    """Return the properties of a function that a change of its generated texts sets; None removes one.
+
+    has_own: whether its docstring is in its code. Raise StoreError for a docstring that would replace such a one.
+    """
+    changed: dict[str, Any] = {}
+    if before.docstring != after.docstring:
+        check_undocumented(node_id, has_own)
+        changed |= describe_docstring(after.docstring)
+    if before.questions != after.questions:
+        changed |= describe_questions(after.questions)
+    return changed
+
+
 def check_undocumented(node_id: str, has_own: bool) -> None:
     """Raise StoreError for a function whose docstring is in its code, which is never overwritten (A-13)."""
     if has_own:
@@ -84,6 +120,19 @@ def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:
     text, source, model, prompt, date, comments = (properties.get(name) for name in DOCSTRING_PROPERTIES)
     origin: Literal["fim", "template"] = "template" if source == "template" else "fim"
     return Docstring(str(text), origin, str(model), str(prompt), str(date), tuple(comments or ()))
+
+
+def find_questions(properties: Mapping[str, Any]) -> Questions | None:
+    """Return the generated questions in the properties of a function; None if there are none."""
+    if properties.get("questions_model") is None:
+        return None
+    texts, model, prompt, date = (properties.get(name) for name in QUESTION_PROPERTIES)
+    return Questions(tuple(map(str, texts or ())), str(model), str(prompt), str(date))
+
+
+def find_generated(properties: Mapping[str, Any]) -> Generated:
+    """Return the generated texts in the properties of a function."""
+    return Generated(find_docstring(properties), find_questions(properties))
 
 
 LEAKS = "leaks"
@@ -166,8 +215,8 @@ def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]
         line |= {
             name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")
         }
-    line |= {name: value for name, value in node.properties.items() if name not in (*DOCSTRING_PROPERTIES, LEAKS)}
-    line |= {name: node.properties[name] for name in (*_EXPORTED_DOCSTRING, LEAKS) if name in node.properties}
+    line |= {name: value for name, value in node.properties.items() if name not in (*GENERATED_PROPERTIES, LEAKS)}
+    line |= {name: node.properties[name] for name in (*_EXPORTED, LEAKS) if name in node.properties}
     if vector is not None:
         line["vector"] = vector
     return line

@@ -14,8 +14,8 @@ from pkg.lazy_module import LazyModule
 from pkg.model import (
     Audit,
     Call,
-    Docstring,
     Edge,
+    Generated,
     Label,
     Leak,
     LocalError,
@@ -28,7 +28,7 @@ from pkg.model import (
     Source,
     Unfolded,
 )
-from pkg.units import DocstringChange, StoredFragment, UnitGraph, UnitLinks
+from pkg.units import GeneratedChange, StoredFragment, UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,11 +107,11 @@ class StoreWriter(Protocol):
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
         """Replace the notes of units whose links are unchanged; this alone makes no new generation."""
 
-    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Set or remove the generated docstrings of functions, whose ids and links are kept.
+    def put_generated(self, source: str, changes: Iterable[GeneratedChange]) -> None:
+        """Set or remove the generated docstrings and questions of functions, whose ids and links are kept.
 
-        The vectors of the functions and the terms of their fragments are replaced too. Unchanged docstrings make no new
-        generation. Raise StoreError for an unknown fragment or function.
+        The vectors of functions with another docstring and the terms of their fragments are replaced too. Unchanged
+        texts make no new generation. Raise StoreError for an unknown fragment or function.
         """
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
@@ -165,8 +165,8 @@ class GraphStore(Protocol):
     def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield (path, text) of the existing files at some paths of a source, not of rows."""
 
-    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
-        """Yield (content hash, docstring) of each function of a source with a generated docstring (P-07).
+    def generated_texts(self, source: str) -> Iterator[tuple[int, Generated]]:
+        """Yield (content hash, texts) of each function of a source with a generated docstring or questions (P-07).
 
         Fast where there is none, because every incremental build calls it.
         """

@@ -22,7 +22,7 @@ from pkg.indexing.build_plan import (
     KnownUnits,
     compare,
     is_current,
-    load_docstrings,
+    load_generated,
 )
 from pkg.indexing.report import BuildReport, CutCount, StageClock
 from pkg.local_errors import list_outdated
@@ -74,14 +74,14 @@ def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_O
 
 
 def _build_exported(found: Input, store: GraphStore, options: BuildOptions) -> BuildReport:
-    """Build a source of an export; code that the store already has gets exactly the docstrings of the export."""
+    """Build a source of an export; code that the store already has gets exactly the generated texts of the export."""
     was_there = found.source in store.sources()
     report = build_input(found, store, options, StageClock())
     if was_there:
         from pkg.encode.registry import load_encoder
-        from pkg.indexing.docstring_storage import match_docstrings
+        from pkg.indexing.generated_storage import match_generated
 
-        match_docstrings(store, found.source.name, found.docstrings, load_encoder(store.encoder()[0]))
+        match_generated(store, found.source.name, found.generated, load_encoder(store.encoder()[0]))
     return report
 
 
@@ -140,12 +140,12 @@ def write_units(
     records = (
         dict(store.link_notes(found.source.name)) if is_resolved else {}
     )  # read now: replacing a file deletes its record
-    docstrings = load_docstrings(found, store)  # kept for functions whose code is unchanged
+    generated = load_generated(found, store)  # kept for functions whose code is unchanged
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
     loaded = session.load()
-    for unit in prepare_all(found.source.name, loaded, encoder, options.jobs, plan.size, clock.seconds, docstrings):
+    for unit in prepare_all(found.source.name, loaded, encoder, options.jobs, plan.size, clock.seconds, generated):
         with clock.stage("store"):
             session.put(unit)
     with clock.stage("store"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pkg.extract.files import Entry
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input, LoadedUnit
-    from pkg.indexing.written_docstrings import Docstrings
+    from pkg.indexing.written_docstrings import GeneratedTexts
     from pkg.units import UnitGraph, UnitText
 
 
@@ -101,9 +101,9 @@ def is_current(found: Input, store: GraphStore) -> bool:
     return is_same and not list_outdated(store.errors(name))  # an outdated error may not occur in this version
 
 
-def load_docstrings(found: Input, store: GraphStore) -> Docstrings:
-    """Return the known docstrings of a source: those in the store, and those of the export that it is built from."""
-    return dict(store.docstrings(found.source.name)) | dict(found.docstrings)
+def load_generated(found: Input, store: GraphStore) -> GeneratedTexts:
+    """Return the known generated texts of a source: those in the store and in the export that it is built from."""
+    return dict(store.generated_texts(found.source.name)) | dict(found.generated)
 
 
 def compare(found: Input, known: KnownUnits) -> BuildPlan:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import CorpusError, PathError
-from pkg.graph.graph_records import find_docstring
+from pkg.graph.graph_records import find_generated
 from pkg.indexing.inputs import Input, LoadedUnit
-from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
-from pkg.model import Docstring, Label, Source, Status
+from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts
+from pkg.model import NOT_GENERATED, Generated, Label, Source, Status
 
 
 @contextmanager
@@ -32,25 +32,25 @@ def open_export(path: str) -> Iterator[list[Input]]:
             shutil.copyfileobj(sys.stdin.buffer, spool)
             spool.flush()
             path = spool.name
-        sources, docstrings = _read_heads(path)
-        yield [_make_input(path, line, docstrings.get(line["name"], NO_DOCSTRINGS)) for line in sources]
+        sources, generated = _read_heads(path)
+        yield [_make_input(path, line, generated.get(line["name"], NO_TEXTS)) for line in sources]
 
 
-def _read_heads(path: str) -> tuple[list[dict[str, Any]], dict[str, dict[int, Docstring]]]:
-    """Read the sources, and for each source its generated docstrings."""
+def _read_heads(path: str) -> tuple[list[dict[str, Any]], dict[str, dict[int, Generated]]]:
+    """Read the sources, and for each source its generated texts."""
     sources: list[dict[str, Any]] = []
-    docstrings: dict[str, dict[int, Docstring]] = {}
+    generated: dict[str, dict[int, Generated]] = {}
     for line in _read_nodes(path):
         if line["label"] == Label.SOURCE.value:
             sources.append(line)
-        elif (docstring := find_docstring(line)) is not None:
-            docstrings.setdefault(line["source"], {})[int(line["content_hash"], 16)] = docstring
-    return sources, docstrings
+        elif (texts := find_generated(line)) != NOT_GENERATED:
+            generated.setdefault(line["source"], {})[int(line["content_hash"], 16)] = texts
+    return sources, generated
 
 
-def _make_input(path: str, line: dict[str, Any], docstrings: Docstrings) -> Input:
+def _make_input(path: str, line: dict[str, Any], generated: GeneratedTexts) -> Input:
     source = Source(line["name"], line["kind"], line["root"], line.get("revision"), line.get("package", ""))
-    return Input(source, "", None, stream=lambda: _stream_units(path, source.name), docstrings=docstrings)
+    return Input(source, "", None, stream=lambda: _stream_units(path, source.name), generated=generated)
 
 
 def _stream_units(path: str, source: str) -> Iterator[LoadedUnit]:

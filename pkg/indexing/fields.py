@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
-from pkg.model import Block, Chunk, Class, Constant, Docstring, Function, Module
+from pkg.model import NOT_GENERATED, Block, Chunk, Class, Constant, Function, Generated, Module
 from pkg.terms.packed_terms import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
@@ -192,10 +192,10 @@ class FieldSpans:
         """Return the text that spans point into."""
         return b"\n".join(self._parts)
 
-    def add_function(self, number: int, function: Function, written: Docstring | None = None) -> None:
+    def add_function(self, number: int, function: Function, written: Generated = NOT_GENERATED) -> None:
         """Add the fields of a function, by its number among the definitions of the unit.
 
-        written: a generated docstring, if the function has none of its own.
+        written: its generated texts; a docstring only if the function has none of its own.
         """
         owners = function.qualname.rpartition(".")[0]
         start, end, docstring = function.span.start, function.span.end, function.docstring
@@ -205,9 +205,9 @@ class FieldSpans:
         self._add(Field.SIGNATURE, start, docstring.start if docstring else body)
         if docstring is not None:
             self._add(Field.DOCSTRING, docstring.start, docstring.end)
-        elif written is not None:
-            self._add_written(Field.DOCSTRING, written.text)
-            for comment in written.comments:
+        elif written.docstring is not None:
+            self._add_written(Field.DOCSTRING, written.docstring.text)
+            for comment in written.docstring.comments:
                 self._add_written(Field.COMMENTS, comment)
         self._add(Field.BODY, body, end)
         self.nodes += 1

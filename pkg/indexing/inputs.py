@@ -10,7 +10,7 @@ from pathlib import Path
 from pkg.errors import PathError
 from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path
 from pkg.extract.input_options import InputOptions, format_fingerprint
-from pkg.indexing.written_docstrings import Docstrings
+from pkg.indexing.written_docstrings import GeneratedTexts
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
 
@@ -50,7 +50,7 @@ class Input:
     entries: tuple[Entry, ...] | None  # None if the units are streamed
     skipped: tuple[Skip, ...] = ()
     stream: Callable[[], Iterator[LoadedUnit | Skip]] = lambda: iter(())
-    docstrings: Docstrings = field(default_factory=dict)  # generated docstrings of an export
+    generated: GeneratedTexts = field(default_factory=dict)  # generated texts of an export
 
     @property
     def count(self) -> int:

@@ -9,17 +9,19 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.headings import head_text, make_heading
-from pkg.graph.graph_records import describe_docstring
+from pkg.graph.graph_records import describe_generated
 from pkg.indexing.fields import FieldSpans
-from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
+from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts, fill_function
 from pkg.model import (
     EMBEDDED_LABELS,
+    NOT_GENERATED,
     Block,
     Call,
     Class,
@@ -159,11 +161,14 @@ class PendingNodes:
     """The nodes of a fragment whose vectors and terms are not known yet."""
 
     def __init__(
-        self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str, docstrings: Docstrings = NO_DOCSTRINGS
+        self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str, generated: GeneratedTexts = NO_TEXTS
     ) -> None:
-        """Make the rows of a span; docstrings: generated ones, for functions without a docstring of their own."""
+        """Make the rows of a span.
+
+        generated: texts for its functions; docstrings are only for those without one of their own.
+        """
         self._pieces = pieces
-        self._docstrings = docstrings
+        self._generated = generated
         self._span = span
         self._text = pieces.code.text[span.start : span.end]
         self._path = path
@@ -221,20 +226,22 @@ class PendingNodes:
         hashed = hash_bytes(self._text[start:end])
         self._index[number] = len(self.nodes)
         parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
-        kind, written = None, None
+        kind, written = None, NOT_GENERATED
         if isinstance(definition, Function):
             kind = "method" if definition.is_method else "function"
             self.headings.append(make_heading(self._path, definition.qualname))
-            written = self._fill(definition, start, end, hashed) if self._docstrings else None
-            if written is None:
+            if self._generated:
+                written = self._generated.get(hashed, NOT_GENERATED)
+                written = replace(written, docstring=self._fill(definition, start, end, written.docstring))
+            if written.docstring is None:
                 self.spans.append((start, min(end, start + MAX_FUNCTION_BYTES)))
             self.fields.add_function(number, definition, written)
         else:
             self._describe_class(number, definition)
         identity = self._names.name(label, definition.qualname)
         properties = _describe(definition)
-        if written is not None:
-            properties |= {name: value for name, value in describe_docstring(written).items() if value is not None}
+        if written != NOT_GENERATED:
+            properties |= describe_generated(written)
         self.nodes.append(
             NodeRow(
                 identity, label, parent, definition.name, definition.qualname, kind, *place, hashed,
@@ -242,10 +249,9 @@ class PendingNodes:
             )
         )  # fmt: skip
 
-    def _fill(self, function: Function, start: int, end: int, hashed: int) -> Docstring | None:
-        """Encode a function with the docstring that was generated for it; return that docstring, if any."""
-        written = None if function.docstring else self._docstrings.get(hashed)
-        if written is None:
+    def _fill(self, function: Function, start: int, end: int, written: Docstring | None) -> Docstring | None:
+        """Encode a function with the docstring that was generated for it; return that docstring, if it has a place."""
+        if written is None or function.docstring:
             return None
         column = start - (self._text.rfind(b"\n", 0, start) + 1)
         filled = fill_function(self._text[start:end], written, column)

@@ -29,7 +29,7 @@ from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.pending_nodes import CodePieces, PendingChunks, PendingNodes
 from pkg.indexing.worker_start import start_worker
-from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
+from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts
 from pkg.local_errors import LocalErrors, is_local
 from pkg.model import CodeUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
@@ -48,11 +48,11 @@ PendingPart = tuple[int, int, "AnyPending | None"]  # key, first line, and None 
 class Preparer:
     """Prepare batches of units of one source; keeps the encoder and the keys of fragments that it has sent."""
 
-    def __init__(self, source: str, encoder: Encoder, docstrings: Docstrings = NO_DOCSTRINGS) -> None:
-        """Begin a source; docstrings: generated ones, for functions whose code occurs again."""
+    def __init__(self, source: str, encoder: Encoder, generated: GeneratedTexts = NO_TEXTS) -> None:
+        """Begin a source; generated: texts for functions whose code occurs again."""
         self._source = source
         self._encoder = encoder
-        self._docstrings = docstrings
+        self._generated = generated
         self._fields = FieldReader()
         self._sent: set[int] = set()
 
@@ -104,7 +104,7 @@ class Preparer:
             return code, []
         whole = Span(0, len(code.text), 1, 1)
         place = self._source, unit.path
-        return code, [(key, 1, PendingNodes(CodePieces(code), whole, place, unit.path, self._docstrings))]
+        return code, [(key, 1, PendingNodes(CodePieces(code), whole, place, unit.path, self._generated))]
 
     def _cut_parts(self, code: CodeUnit) -> Iterator[PendingPart]:
         """Yield a part for each top-level definition and import of a row; equal ones are stored once (A-03)."""
@@ -121,7 +121,7 @@ class Preparer:
                 self._sent.clear()
             self._sent.add(key)
             place = self._source, format_id(key)
-            yield key, span.start_line, PendingNodes(pieces, span, place, "", self._docstrings) if is_new else None
+            yield key, span.start_line, PendingNodes(pieces, span, place, "", self._generated) if is_new else None
 
     def _finish(
         self, batch: Sequence[LoadedUnit], pending: list[tuple[CodeUnit | TextUnit, list[PendingPart]]]
@@ -226,11 +226,11 @@ _preparer: Preparer | None = None  # in a worker process
 
 
 def prepare_in_processes(
-    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int, docstrings: Docstrings = NO_DOCSTRINGS
+    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int, generated: GeneratedTexts = NO_TEXTS
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield the result of Preparer.prepare for each batch in order; raise InputError if a worker process dies."""
     others = active_children()
-    set_up = __name__, set_up_worker.__name__, source, encoder, dict(docstrings)
+    set_up = __name__, set_up_worker.__name__, source, encoder, dict(generated)
     pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, set_up)
     try:
         yield from map_ahead(partial(_submit, pool), batches, workers)
@@ -259,10 +259,10 @@ def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def set_up_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
+def set_up_worker(source: str, encoder: str, generated: GeneratedTexts) -> None:
     """Load what a worker process needs for all batches."""
     global _preparer
-    _preparer = Preparer(source, load_encoder(encoder), docstrings)
+    _preparer = Preparer(source, load_encoder(encoder), generated)
 
 
 def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
@@ -284,20 +284,20 @@ def prepare_all(
     jobs: int,
     size: int,
     seconds: dict[str, float],
-    docstrings: Docstrings = NO_DOCSTRINGS,
+    generated: GeneratedTexts = NO_TEXTS,
 ) -> Iterator[UnitGraph]:
     """Prepare all units, in order for any number of workers; CPU seconds are added to `seconds` by stage.
 
     jobs: worker processes; 0: one per processor if there is enough to do. size: bytes of the units, 0 if unknown.
-    A heavy encoder works in one process, because each copy takes memory. docstrings: generated ones of the source.
+    A heavy encoder works in one process, because each copy takes memory. generated: the generated texts of the source.
     Raises UsageError for a negative number of jobs.
     """
     workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, size)
     batches = cut_batches(units)
     if workers > 1:
-        prepared = prepare_in_processes(source, batches, encoder, workers, docstrings)
+        prepared = prepare_in_processes(source, batches, encoder, workers, generated)
     else:
-        prepared = map(Preparer(source, load_encoder(encoder), docstrings).prepare, batches)
+        prepared = map(Preparer(source, load_encoder(encoder), generated).prepare, batches)
     for graphs, spent in prepared:
         for stage, value in spent.items():
             seconds[stage] = seconds.get(stage, 0.0) + value

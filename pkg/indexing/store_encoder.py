@@ -24,7 +24,7 @@ from pkg.encode.registry import (
 from pkg.errors import EncoderMismatchError, PathError, StoreMissingError, TrustError, UsageError
 from pkg.extract.input_options import STDIN
 from pkg.graph.graph_records import find_docstring, parse_import
-from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_docstrings
+from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_generated
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip
 from pkg.services import conceal_name
@@ -193,7 +193,7 @@ def _read_declarations(
     store: GraphStore, nodes: Iterator[Node], read: Callable[[Node], Text]
 ) -> Iterator[tuple[str, Text]]:
     """Rebuild the fragments of declarations, whose encoded texts are not all in their nodes."""
-    from pkg.indexing.docstring_storage import rebuild_nodes
+    from pkg.indexing.generated_storage import rebuild_nodes
 
     while some := list(islice(nodes, NODES_AT_ONCE)):
         rebuilt: dict[str, Text] = {}
@@ -286,7 +286,7 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
             census.encode([text for _, (text, _) in batch], [heading for _, (_, heading) in batch])
     is_stream = found.source.root == STDIN
     if not is_stream:
-        preparer = Preparer(found.source.name, census, load_docstrings(found, store))
+        preparer = Preparer(found.source.name, census, load_generated(found, store))
         for units in cut_batches(_load_fresh(found, store)):
             preparer.prepare(units)
     return Estimate(census.texts, census.tokens, not is_stream)

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from pkg.errors import InputError
 from pkg.extract.syntax import find_indent
-from pkg.model import Docstring
+from pkg.model import Docstring, Generated
 
-Docstrings: TypeAlias = Mapping[int, Docstring]
-"""Generated docstrings by the hash of their functions' code, wherever in a source that code occurs."""
+GeneratedTexts: TypeAlias = Mapping[int, Generated]
+"""Generated texts by the hash of their functions' code, wherever in a source that code occurs."""
 
-NO_DOCSTRINGS: Docstrings = MappingProxyType({})
+NO_TEXTS: GeneratedTexts = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

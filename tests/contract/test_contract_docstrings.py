@@ -12,15 +12,16 @@ from pkg.enhance.enhancement import EnhanceOptions, enhance
 from pkg.enhance.writer import open_writer
 from pkg.errors import StoreError
 from pkg.graph.store import GraphStore
-from pkg.indexing.docstring_storage import list_changes, remove_docstrings
+from pkg.indexing.generated_storage import list_changes, remove_docstrings
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
-from pkg.indexing.written_docstrings import Docstrings
-from pkg.model import Docstring, Edge, Label, RelationType, Source
+from pkg.indexing.written_docstrings import GeneratedTexts
+from pkg.model import Docstring, Edge, Generated, Label, Questions, RelationType, Source
 from pkg.terms.term_weights import weigh_terms
-from pkg.units import DocstringChange, UnitGraph
+from pkg.units import GeneratedChange, UnitGraph
 
 WRITTEN = Docstring("Look for configuration\n\nin a folder.", "fim", "gguf:coder", "hole/1", "2026-01-31")
+ASKED = Questions(("Where are settings read?", "How is a folder found?"), "gguf:coder", "questions/1", "2026-01-31")
 ROWS = {"row-1": "def take(item):\n    return item\n", "row-2": "x = 1\n\n\ndef take(item):\n    return item\n"}
 
 
@@ -33,20 +34,20 @@ def line_of(store: GraphStore, name: str) -> dict[str, Any]:
     return line
 
 
-def change(store: GraphStore, docstrings: Docstrings, *hashes: int) -> None:
-    """Set or remove the docstrings of functions by content hash."""
+def change(store: GraphStore, docstrings: GeneratedTexts, *hashes: int) -> None:
+    """Set or remove the texts of functions by content hash."""
     ids = [node.id for node in store.nodes([Label.FUNCTION], "demo") if int(node.content_hash, 16) in hashes]
     with store.write() as writer:
-        writer.put_docstrings("demo", list_changes(store.fragments(ids), docstrings, hashes, encoder()))
+        writer.put_generated("demo", list_changes(store.fragments(ids), docstrings, hashes, hashes, encoder()))
 
 
 def document(store: GraphStore, name: str, docstring: Docstring | None = WRITTEN) -> None:
     """Set or remove the only generated docstring."""
     hashed = int(line_of(store, name)["content_hash"], 16)
-    change(store, {hashed: docstring} if docstring else {}, hashed)
+    change(store, {hashed: Generated(docstring)} if docstring else {}, hashed)
 
 
-def prepare_with(texts: dict[str, str], docstrings: Docstrings, label: Label = Label.FILE) -> list[UnitGraph]:
+def prepare_with(texts: dict[str, str], docstrings: GeneratedTexts, label: Label = Label.FILE) -> list[UnitGraph]:
     """Prepare files or rows like a build with known docstrings."""
     loaded = [
         LoadedUnit(path, f"seen-{hash_text(text.encode())}", label, hash_text(text.encode()), text.encode())
@@ -75,11 +76,11 @@ def test_a_generated_docstring_has_its_origin_and_keeps_the_code(store: GraphSto
 def test_a_store_lists_the_docstrings_of_a_source(store: GraphStore) -> None:
     fill(store, FILES)
     fill(store, {"other.py": "def find():\n    return 1\n"}, "other")
-    assert list(store.docstrings("demo")) == []
+    assert list(store.generated_texts("demo")) == []
     document(store, "find_settings")
     hashed = int(line_of(store, "find_settings")["content_hash"], 16)
-    assert list(store.docstrings("demo")) == [(hashed, WRITTEN)]
-    assert list(store.docstrings("other")) == list(store.docstrings("unknown")) == []
+    assert list(store.generated_texts("demo")) == [(hashed, Generated(WRITTEN))]
+    assert list(store.generated_texts("other")) == list(store.generated_texts("unknown")) == []
 
 
 def test_the_written_graph_equals_that_of_a_build(store: GraphStore) -> None:
@@ -88,9 +89,37 @@ def test_the_written_graph_equals_that_of_a_build(store: GraphStore) -> None:
     document(store, "find_settings")
     written = export(store)
     with store.write() as writer:
-        for unit in prepare_with(FILES, {hashed: WRITTEN}):
+        for unit in prepare_with(FILES, {hashed: Generated(WRITTEN)}):
             writer.replace_file(unit)
     assert export(store) == written
+
+
+def test_questions_are_stored_beside_docstrings_and_removed_apart(store: GraphStore) -> None:
+    fill(store, FILES)
+    before, own = export(store), line_of(store, "read")
+    hashes = [int(line_of(store, name)["content_hash"], 16) for name in ("find_settings", "read")]
+    both = {
+        hashes[0]: Generated(WRITTEN, ASKED),
+        hashes[1]: Generated(None, ASKED),
+    }
+    change(store, both, *hashes)
+    assert dict(store.generated_texts("demo")) == both
+    assert line_of(store, "read") == own | {
+        "questions": list(ASKED.texts),
+        "questions_model": "gguf:coder",
+        "questions_prompt": "questions/1",
+        "questions_date": "2026-01-31",
+    }
+    assert store.check() == []
+    written = export(store)
+    with store.write() as writer:
+        for unit in prepare_with(FILES, both):
+            writer.replace_file(unit)
+    assert export(store) == written
+    document(store, "find_settings")
+    assert dict(store.generated_texts("demo")) == {hashes[0]: Generated(WRITTEN), hashes[1]: Generated(None, ASKED)}
+    change(store, {}, *hashes)
+    assert export(store) == before
 
 
 def test_a_removed_docstring_restores_the_graph(store: GraphStore) -> None:
@@ -145,7 +174,7 @@ def test_a_docstring_of_a_row_is_written_once_for_all_rows_that_hold_it(store: G
     with store.write() as writer:
         writer.delete_source("demo")
     with store.write() as writer:
-        put(writer, "demo", prepare_with(ROWS, {hashed: WRITTEN}, Label.ROW))
+        put(writer, "demo", prepare_with(ROWS, {hashed: Generated(WRITTEN)}, Label.ROW))
     assert export(store) == written
     document(store, "take", None)
     assert export(store) == before
@@ -155,13 +184,13 @@ def test_a_docstring_in_the_code_is_never_overwritten(store: GraphStore) -> None
     fill(store, FILES)
     node = store.get([find_id(store, Label.FUNCTION, "read")])[0]
     before = export(store)
-    change(store, {int(node.content_hash, 16): WRITTEN}, int(node.content_hash, 16))
+    change(store, {int(node.content_hash, 16): Generated(WRITTEN)}, int(node.content_hash, 16))
     assert export(store) == before
     (fragment,) = store.fragments([node.id])
-    vectors = np.zeros((1, encoder().dimension), np.float16)
-    forced = DocstringChange(fragment.key, {node.id: WRITTEN}, vectors, fragment.terms)
+    vector = np.zeros(encoder().dimension, np.float16)
+    forced = GeneratedChange(fragment.key, {node.id: Generated(WRITTEN)}, {node.id: vector}, fragment.terms)
     with pytest.raises(StoreError, match="has a docstring in its code"), store.write() as writer:
-        writer.put_docstrings("demo", [forced])
+        writer.put_generated("demo", [forced])
     assert export(store) == before
 
 
@@ -170,10 +199,12 @@ def test_a_missing_fragment_or_function_is_named(store: GraphStore, key: int | N
     fill(store, FILES)
     known = find_id(store, Label.FUNCTION, "find_settings")
     (fragment,) = store.fragments([known, "0" * 16])
-    vectors = np.zeros((1, encoder().dimension), np.float16)
-    gone = DocstringChange(key or fragment.key, {identity or known: WRITTEN}, vectors, fragment.terms)
+    vector = np.zeros(encoder().dimension, np.float16)
+    gone = GeneratedChange(
+        key or fragment.key, {identity or known: Generated(WRITTEN)}, {known: vector}, fragment.terms
+    )
     with pytest.raises(StoreError, match="run the command again"), store.write() as writer:
-        writer.put_docstrings("demo", [gone])
+        writer.put_generated("demo", [gone])
     assert store.generation() == 1
 
 
@@ -206,7 +237,7 @@ def test_functions_are_enhanced_and_undone_in_every_store(store: GraphStore) -> 
     before = export(store)
     report = enhance(store, "demo", open_writer("template"), encoder(), EnhanceOptions("template"))
     assert (report.written, len(report.failed), report.human, report.left) == (3, 0, 1, 0)
-    assert {docstring.model for _, docstring in store.docstrings("demo")} == {"template"}
+    assert {texts.docstring and texts.docstring.model for _, texts in store.generated_texts("demo")} == {"template"}
     assert store.check() == []
     assert remove_docstrings(store, "demo", "template", encoder()) == 3
     assert export(store) == before

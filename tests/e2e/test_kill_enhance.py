@@ -32,12 +32,12 @@ def answer(asked):
     time.sleep({SECONDS_A_FUNCTION})
     with open(sys.argv[1], "a") as log:
         log.write(asked[-1].content.rpartition("def ")[2].partition("(")[0] + "\\n")
-    return "Give the value back."
+    return "How do I get a value back?"
 
 enhancement.STORE_SECONDS = 0.5
 session.open_model = lambda name: ScriptedModel(answer, name)
 from pkg.cli import main
-main(["enhance", "--model", "gguf:slow", "--json"])
+main(["enhance", "--model", "gguf:slow", "--json", *sys.argv[2:]])
 """
 SUPPORT = Path(__file__).parents[1] / "support"
 
@@ -53,13 +53,13 @@ def scene(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(scene: Path) -> subprocess.Popen[str]:
+def start(scene: Path, *options: str) -> subprocess.Popen[str]:
     environment = os.environ | {
         "PKG_STORE": f"sqlite:///{scene / 'graph.db'}",
         "XDG_CACHE_HOME": str(scene / "cache"),
         "PYTHONPATH": str(SUPPORT),
     }
-    words = [sys.executable, "-c", RUN, str(scene / "asked.log")]
+    words = [sys.executable, "-c", RUN, str(scene / "asked.log"), *options]
     return subprocess.Popen(
         words, cwd=scene, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -82,23 +82,30 @@ def count_cached(scene: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM docstring").fetchone()[0])
 
 
-def count_stored(scene: Path) -> int:
+def count_stored(scene: Path, name: str = "docstring_model") -> int:
     with closing(EmbeddedStore(scene / "graph.db")) as store:
         assert store.check() == []
-        return sum("docstring_model" in node.properties for node in store.nodes([Label.FUNCTION]))
+        return sum(name in node.properties for node in store.nodes([Label.FUNCTION]))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills like that here")
-def test_after_a_kill_the_next_run_repeats_no_answered_request(scene: Path) -> None:
-    first = start(scene)
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [((), "docstring_model"), (("--questions",), "questions_model")],
+    ids=["docstrings", "questions"],
+)
+def test_after_a_kill_the_next_run_repeats_no_answered_request(
+    scene: Path, options: tuple[str, ...], name: str
+) -> None:
+    first = start(scene, *options)
     wait_for(scene, FUNCTIONS // 2)
     first.kill()
     first.communicate()
-    kept, stored = count_cached(scene), count_stored(scene)
+    kept, stored = count_cached(scene), count_stored(scene, name)
     assert FUNCTIONS // 2 - 1 <= kept < FUNCTIONS
     assert 0 < stored <= kept
     answered = read_asked(scene)
-    second = start(scene)
+    second = start(scene, *options)
     output, errors = second.communicate(timeout=PATIENCE)
     assert second.returncode == 0, errors
     again = read_asked(scene)[len(answered) :]
@@ -106,7 +113,7 @@ def test_after_a_kill_the_next_run_repeats_no_answered_request(scene: Path) -> N
     assert len(set(again) & set(answered)) <= 1  # answers between the last check and the kill are lost
     report = json.loads(output.splitlines()[-1])
     assert (report["written"], report["asked"]) == (FUNCTIONS - stored, FUNCTIONS - kept)
-    assert count_stored(scene) == FUNCTIONS
+    assert count_stored(scene, name) == FUNCTIONS
 
 
 def test_an_interrupt_stores_the_written_docstrings_and_says_so(scene: Path) -> None:

@@ -21,11 +21,10 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.graph_records import (
     LEAKS,
     Omission,
-    check_undocumented,
     cut_value,
-    describe_docstring,
+    describe_change,
     drop_below,
-    find_docstring,
+    find_generated,
     list_nested,
     parse_import,
     read_audits,
@@ -37,11 +36,12 @@ from pkg.graph.store import StoreStats
 from pkg.model import (
     DECLARATION_LABELS,
     EMBEDDED_LABELS,
+    NOT_GENERATED,
     UNFOLDED_TYPES,
     Audit,
     Call,
-    Docstring,
     Edge,
+    Generated,
     Label,
     Leak,
     LocalError,
@@ -62,8 +62,8 @@ from pkg.terms.index_segment import TextSegment, make_text_segments
 from pkg.terms.inverted_index import TermScores
 from pkg.terms.word_search import search_declarations, search_functions, search_text
 from pkg.units import (
-    DocstringChange,
     Fragment,
+    GeneratedChange,
     NodeRow,
     StoredFragment,
     UnitGraph,
@@ -209,13 +209,13 @@ class FakeWriter:
                 )
             self.state.links[source, path] = replace(self.state.links[source, path], notes=text)
 
-    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
+    def put_generated(self, source: str, changes: Iterable[GeneratedChange]) -> None:
         self._check_source(source)
         for change in changes:
             fragment = self.state.fragments.get((source, change.key))
             if fragment is None:
                 raise StoreError(f"no fragment {change.key:016x} in source '{source}'; run the command again")
-            self._put_docstrings_of((source, change.key), fragment, change)
+            self._put_generated_of((source, change.key), fragment, change)
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
         rows = [node for fragment in self.state.fragments.values() for node in fragment.nodes]
@@ -229,21 +229,23 @@ class FakeWriter:
         written = write_audits(read_audits(self.state.audits), audit)
         self.changed, self.state.audits = self.changed or written != self.state.audits, written
 
-    def _put_docstrings_of(self, key: tuple[str, int], fragment: Fragment, change: DocstringChange) -> None:
+    def _put_generated_of(self, key: tuple[str, int], fragment: Fragment, change: GeneratedChange) -> None:
         nodes, vectors = list(fragment.nodes), fragment.vectors.copy()
         places = {format_id(node.id): place for place, node in enumerate(nodes) if node.label is Label.FUNCTION}
         embedded = [format_id(node.id) for node in nodes if node.label in EMBEDDED_LABELS]
-        for (identity, docstring), vector in zip(change.docstrings.items(), change.vectors, strict=True):
+        for identity, texts in change.texts.items():
             if identity not in places:
                 raise StoreError(f"no function '{identity}' in fragment {change.key:016x}; run the command again")
             node = nodes[places[identity]]
             before = node.properties or {}
-            if find_docstring(before) == docstring:
+            has_own = isinstance(before.get("docstring"), list)
+            changes = describe_change(identity, find_generated(before), texts, has_own)
+            if not changes:
                 continue
-            check_undocumented(identity, has_own=isinstance(before.get("docstring"), list))
-            after = {key: value for key, value in (before | describe_docstring(docstring)).items() if value is not None}
+            after = {key: value for key, value in (before | changes).items() if value is not None}
             nodes[places[identity]] = node._replace(properties=after or None)
-            vectors[embedded.index(identity)] = vector
+            if identity in change.vectors:
+                vectors[embedded.index(identity)] = change.vectors[identity]
             self.changed = True
         self.state.fragments[key] = replace(fragment, nodes=tuple(nodes), vectors=vectors, terms=change.terms)
 
@@ -336,12 +338,12 @@ class FakeStore:
             if unit is not None and unit.label is Label.FILE:
                 yield path, b"".join(self._now.fragments[source, part.key].text for part in unit.parts)
 
-    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
+    def generated_texts(self, source: str) -> Iterator[tuple[int, Generated]]:
         for (owner, _), fragment in sorted(self._now.fragments.items(), key=lambda item: item[0]):
             for node in fragment.nodes if owner == source else ():
-                docstring = find_docstring(node.properties or {})
-                if docstring is not None:
-                    yield node.content_hash, docstring
+                texts = find_generated(node.properties or {})
+                if texts != NOT_GENERATED:
+                    yield node.content_hash, texts
 
     def audits(self) -> tuple[Audit, ...]:
         return read_audits(self._now.audits)

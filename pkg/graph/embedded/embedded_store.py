@@ -32,7 +32,7 @@ from pkg.graph.graph_records import (
     drop_below,
     export_edge,
     export_header,
-    find_docstring,
+    find_generated,
     list_nested,
     read_audits,
     read_errors,
@@ -43,11 +43,12 @@ from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate
 from pkg.graph.store import StoreStats
 from pkg.model import (
     DECLARATION_LABELS,
+    NOT_GENERATED,
     UNFOLDED_TYPES,
     Audit,
     Call,
-    Docstring,
     Edge,
+    Generated,
     Label,
     Leak,
     LocalError,
@@ -225,13 +226,13 @@ class EmbeddedStore:
                 for (packed,) in self._connection.execute(sql.GET_FILE_TEXT, (source, path)).fetchall():
                     yield path, unpack_text(packed)
 
-    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
-        """Yield (content hash, docstring) of each function of a source with a generated docstring (P-07)."""
+    def generated_texts(self, source: str) -> Iterator[tuple[int, Generated]]:
+        """Yield (content hash, texts) of each function of a source with a generated docstring or questions (P-07)."""
         with translate_faults(self.address):
-            for hashed, packed in self._connection.execute(sql.LIST_DOCSTRINGS, (source,)).fetchall():
-                docstring = find_docstring(json.loads(packed))
-                if docstring is not None:
-                    yield hashed % (1 << 64), docstring
+            for hashed, packed in self._connection.execute(sql.LIST_GENERATED, (source, source)).fetchall():
+                texts = find_generated(json.loads(packed))
+                if texts != NOT_GENERATED:
+                    yield hashed % (1 << 64), texts
 
     def audits(self) -> tuple[Audit, ...]:
         """Return the latest audit of each benchmark, by name."""

@@ -22,9 +22,8 @@ from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.graph_records import (
     LEAKS,
     Omission,
-    check_undocumented,
-    describe_docstring,
-    find_docstring,
+    describe_change,
+    find_generated,
     pack_omissions,
     read_audits,
     replace_leaks,
@@ -32,7 +31,7 @@ from pkg.graph.graph_records import (
 )
 from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
-from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, format_id, hash_key, name_library
+from pkg.units import Fragment, GeneratedChange, UnitGraph, UnitLinks, format_id, hash_key, name_library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,8 +188,8 @@ class EmbeddedWriter:
                 )
             self._links.put_notes(unit[0], text)
 
-    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Set or remove the generated docstrings of functions, whose ids and links are kept.
+    def put_generated(self, source: str, changes: Iterable[GeneratedChange]) -> None:
+        """Set or remove the generated texts of functions, whose ids and links are kept.
 
         Raise StoreError for an unknown fragment or function.
         """
@@ -200,29 +199,31 @@ class EmbeddedWriter:
             found = self._run(sql.FIND_FRAGMENT, (sign_id(each.key), number)).fetchone()
             if found is None:
                 raise StoreError(f"no fragment {each.key:016x} in source '{source}'; run the command again")
-            if self._put_docstrings_of(found[0], each):
+            if self._put_generated_of(found[0], each):
                 self._run(sql.PUT_TERMS, (each.terms, found[0]))
                 self._unsealed.add(found[0])
-                self.changed = self.has_replaced_vectors = True
+                self.changed = True
 
-    def _put_docstrings_of(self, fragment: int, change: DocstringChange) -> bool:
-        """Put the properties and vectors of functions whose docstring changed; return whether any did."""
-        from pkg.vectors.quantised import pack_vectors
-
+    def _put_generated_of(self, fragment: int, change: GeneratedChange) -> bool:
+        """Put the properties and vectors of functions whose texts changed; return whether any did."""
         has_changed = False
-        vectors = pack_vectors(change.vectors)
-        for (identity, docstring), data in zip(change.docstrings.items(), vectors, strict=True):
+        vectors = dict(_pack(change.vectors))
+        for identity, texts in change.texts.items():
             row = self._run(sql.GET_PROPERTIES, (parse_id(identity), fragment)).fetchone()
             if row is None:
                 raise StoreError(f"no function '{identity}' in fragment {change.key:016x}; run the command again")
             before: dict[str, object] = json.loads(row[1]) if row[1] else {}
-            if find_docstring(before) != docstring:
-                check_undocumented(identity, has_own=isinstance(before.get("docstring"), list))
-                properties = (before | describe_docstring(docstring)).items()
-                after = {name: value for name, value in properties if value is not None}
+            changes = describe_change(
+                identity, find_generated(before), texts, isinstance(before.get("docstring"), list)
+            )
+            if changes:
+                after = {name: value for name, value in (before | changes).items() if value is not None}
                 self._run(sql.PUT_PROPERTIES, (dump(after) if after else None, row[0]))
-                self._run(sql.PUT_NODE_VECTOR, (data, sum_vector(data), row[0]))
                 has_changed = True
+            if changes and identity in vectors:
+                data = vectors[identity]
+                self._run(sql.PUT_NODE_VECTOR, (data, sum_vector(data), row[0]))
+                self.has_replaced_vectors = True
         return has_changed
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:

@@ -103,6 +103,9 @@ SCHEMA_4 = "UPDATE vector SET data = pack_halves(data)"  # a function of pkg.vec
 _IS_WRITTEN = "instr(properties, '\"docstring_model\"')"
 """Condition of functions with a generated docstring; without an index each build would read all nodes."""
 
+_HAS_QUESTIONS = "instr(properties, '\"questions_model\"')"
+"""Condition of functions with generated questions, with an index for the same reason."""
+
 _IS_LEAKING = "instr(properties, '\"leaks\"')"
 """Condition of nodes that an audit marked; without an index queries that exclude them would read all nodes."""
 
@@ -111,6 +114,7 @@ INDEXES = {
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
     "node_name": "CREATE INDEX IF NOT EXISTS node_name ON node(label, name, source) WHERE name IS NOT NULL",
     "node_docstring": f"CREATE INDEX IF NOT EXISTS node_docstring ON node(source) WHERE {_IS_WRITTEN}",
+    "node_questions": f"CREATE INDEX IF NOT EXISTS node_questions ON node(source) WHERE {_HAS_QUESTIONS}",
     "node_leaks": f"CREATE INDEX IF NOT EXISTS node_leaks ON node(number) WHERE {_IS_LEAKING}",
 }
 LINK_INDEXES = {
@@ -269,8 +273,10 @@ GET_CALL = f"SELECT {_CALL_COLUMNS} WHERE call.id = ? ORDER BY unit.path, call.l
 EXPORT_CALLS = f"SELECT {_CALL_COLUMNS} ORDER BY printf('%016x', call.id), unit.path, call.line"
 GET_FILE_TEXT = f"""SELECT fragment.text FROM source JOIN unit ON unit.source = source.number JOIN part ON part.unit = unit.number
     JOIN fragment ON fragment.number = part.fragment WHERE source.name = ? AND unit.path = ? AND unit.label = {_FILE}"""
-LIST_DOCSTRINGS = f"""SELECT content_hash, properties FROM node
-    WHERE source = (SELECT number FROM source WHERE name = ?) AND {_IS_WRITTEN}"""
+LIST_GENERATED = " UNION ".join(
+    f"SELECT content_hash, properties FROM node WHERE source = (SELECT number FROM source WHERE name = ?) AND {each}"
+    for each in (_IS_WRITTEN, _HAS_QUESTIONS)
+)
 LIST_LEAKS = f"SELECT id, properties FROM node WHERE {_IS_LEAKING} ORDER BY number"
 LIST_FRAGMENTS_OF = f"""SELECT DISTINCT source.name, fragment.key, coalesce((SELECT unit.path FROM part
         JOIN unit ON unit.number = part.unit WHERE part.fragment = fragment.number AND unit.label = {_FILE}), ''),

@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from pkg.errors import StoreError
-from pkg.graph.graph_records import DOCSTRING_PROPERTIES, Omission
+from pkg.graph.graph_records import GENERATED_PROPERTIES, Omission
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -34,7 +34,7 @@ from pkg.graph.neo4j.neo4j_links import make_call
 from pkg.graph.neo4j.neo4j_writing import READY, count_key
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, RelationType, Source
 from pkg.resources import open_scratch
-from pkg.units import DocstringChange, UnitGraph, UnitLinks
+from pkg.units import GeneratedChange, UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,7 +62,7 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     Label.MODULE.value: (*_PIECE, "docstring", "embedding"),
     Label.CHUNK.value: (*_PIECE, "embedding"),
     Label.FUNCTION.value: (
-        *_PIECE, *DOCSTRING_PROPERTIES, "decorators", "is_async", "embedding",
+        *_PIECE, *GENERATED_PROPERTIES, "decorators", "is_async", "embedding",
     ),
     Label.BLOCK.value: (*_PIECE, "depth", "caption", "embedding"),
     Label.IMPORT.value: (*_PIECE, "module", "imported", "alias", "level", "embedding"),
@@ -78,8 +78,8 @@ _NUMBERS = (
     "depth", "level", "line", *_COUNTS,
 )  # fmt: skip
 _TYPES = dict.fromkeys(_NUMBERS, "long") | {
-    "id": "ID", "is_async": "boolean", "docstring_comments": "string[]", "decorators": "string[]",
-    "bases": "string[]", "text": "byte[]",
+    "id": "ID", "is_async": "boolean", "docstring_comments": "string[]", "questions": "string[]",
+    "decorators": "string[]", "bases": "string[]", "text": "byte[]",
     "calls": "byte[]", "terms": "byte[]", "notes": "byte[]", "embedding": "float[]",
 }  # fmt: skip
 """Types of properties that are not texts."""
@@ -401,7 +401,7 @@ class BulkWriter:
         """Raise StoreError: written data cannot be changed."""
         self._refuse(source)
 
-    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
+    def put_generated(self, source: str, changes: Iterable[GeneratedChange]) -> None:
         """Raise StoreError: written data cannot be changed."""
         self._refuse(source)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pkg.graph.graph_records import DOCSTRING_PROPERTIES
+from pkg.graph.graph_records import GENERATED_PROPERTIES
 from pkg.graph.neo4j.nodes import PROPERTIES
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
@@ -65,7 +65,8 @@ def list_schema() -> list[str]:
 
 
 _LOOK_UPS = (
-    (Label.FUNCTION.value, "docstring_model"),  # every build reads generated docstrings
+    (Label.FUNCTION.value, "docstring_model"),  # every build reads generated texts
+    (Label.FUNCTION.value, "questions_model"),
     *((label.value, "source") for label in GRAPH_LABELS[1:]),
     *((label, "source") for label in (FRAGMENT, LINKS)),
     *((label.value, "name") for label in (Label.CLASS, Label.CONSTANT, Label.FUNCTION, Label.FUNCTION_NAME)),
@@ -147,8 +148,11 @@ PUT_FINGERPRINT = "MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids 
 LIST_NOTES = f"MATCH (l:{LINKS}) WHERE l.source = $source AND l.gone IS NULL RETURN l.path AS path, l.notes AS notes"
 GET_TEXTS = f"UNWIND $ids AS id MATCH (u:File {{id: id}})-[:{HOLDS}]->(f) RETURN u.path AS path, f.text AS text"
 
-LIST_DOCSTRINGS = f"""MATCH (n:Function) WHERE n.docstring_model IS NOT NULL AND n.source = $source
-    RETURN n.content_hash AS hashed, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
+LIST_GENERATED = " UNION ".join(
+    f"""MATCH (n:Function) WHERE n.{name} IS NOT NULL AND n.source = $source
+    RETURN n.content_hash AS hashed, n {{{", ".join(f".{name}" for name in GENERATED_PROPERTIES)}}} AS written"""
+    for name in ("docstring_model", "questions_model")
+)
 _DOCUMENTABLE = " UNION ALL ".join(
     f"MATCH (n:{label.value} {{id: id}}) RETURN n" for label in (Label.FUNCTION, *DECLARATION_LABELS)
 )
@@ -233,9 +237,9 @@ _PUT_VECTORS = """UNWIND $rows AS row MATCH (n:{label} {{id: row[0]}}) WHERE n.e
     SET n.embedding = {vector} RETURN count(n) AS count"""
 PUT_VECTORS = _PUT_VECTORS.replace("{vector}", "row[1]")
 PUT_PACKED_VECTORS = "CYPHER 25 " + _PUT_VECTORS.replace("{vector}", "toFloatList(row[1])")
-FIND_DOCUMENTED = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.fragment IN $fragments
-    RETURN id, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
-PUT_DOCSTRINGS = "UNWIND $rows AS row MATCH (n:Function {id: row[0]}) SET n += row[1]"
+FIND_GENERATED = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.fragment IN $fragments
+    RETURN id, n {{{", ".join(f".{name}" for name in GENERATED_PROPERTIES)}}} AS written"""
+PUT_GENERATED = "UNWIND $rows AS row MATCH (n:Function {id: row[0]}) SET n += row[1]"
 PUT_AUDITS = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.audits = $audits"
 LIST_MARKED = "MATCH (n:Function|Class|Block|Module) WHERE n.leaks IS NOT NULL RETURN n.id AS id, n.leaks AS leaks"
 _MARKED = " UNION ALL ".join(

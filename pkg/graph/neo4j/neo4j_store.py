@@ -15,7 +15,7 @@ from pkg.graph.graph_records import (
     LEAKS,
     export_edge,
     export_header,
-    find_docstring,
+    find_generated,
     order_edge,
     read_audits,
     read_errors,
@@ -55,8 +55,8 @@ from pkg.model import (
     DECLARATION_LABELS,
     Audit,
     Call,
-    Docstring,
     Edge,
+    Generated,
     Label,
     Leak,
     LocalError,
@@ -196,12 +196,13 @@ class Neo4jStore:
             for record in self._reader.run(cypher.GET_TEXTS, ids=some):
                 yield record["path"], unpack_text(record["text"])
 
-    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
-        """Yield (content hash, docstring) of each function with a generated docstring, also during a first load."""
-        for record in self._reader.stream(cypher.LIST_DOCSTRINGS, source=source):
-            docstring = find_docstring(record["written"])
-            if docstring is not None:
-                yield int(record["hashed"], 16), docstring
+    def generated_texts(self, source: str) -> Iterator[tuple[int, Generated]]:
+        """Yield (content hash, texts) of each function with a generated docstring or questions, also in a first load.
+
+        A function of both is yielded once.
+        """
+        for record in self._reader.stream(cypher.LIST_GENERATED, source=source):
+            yield int(record["hashed"], 16), find_generated(record["written"])
 
     def audits(self) -> tuple[Audit, ...]:
         """Return the latest audit of each benchmark, by name."""

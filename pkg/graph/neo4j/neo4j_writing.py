@@ -21,9 +21,8 @@ from pkg.errors import StoreError
 from pkg.graph.graph_records import (
     LEAKS,
     Omission,
-    check_undocumented,
-    describe_docstring,
-    find_docstring,
+    describe_change,
+    find_generated,
     read_audits,
     replace_leaks,
     write_audits,
@@ -42,8 +41,8 @@ from pkg.graph.neo4j.batches import (
 )
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
 from pkg.graph.sqlite_rows import check_replaced
-from pkg.model import EMBEDDED_LABELS, Audit, Docstring, Label, Leak, Source
-from pkg.units import DocstringChange, UnitGraph, UnitLinks, format_id, hash_key
+from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
+from pkg.units import GeneratedChange, UnitGraph, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -239,15 +238,15 @@ class Neo4jWriter:
         for batch in cut_links(UnitLinks(path, notes=text) for path, text in notes.items()):
             self._run(source, lambda run: put_notes(run, source, batch))  # noqa: B023
 
-    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Set or remove the generated docstrings of functions, whose ids and links are kept.
+    def put_generated(self, source: str, changes: Iterable[GeneratedChange]) -> None:
+        """Set or remove the generated texts of functions, whose ids and links are kept.
 
         Raise StoreError for an unknown fragment or function.
         """
         self._check_source(source)
         self.flush()
         for batch in cut_changes(changes):
-            if self._run(source, lambda run: put_docstrings(run, source, batch, self._packed)):  # noqa: B023
+            if self._run(source, lambda run: put_generated(run, source, batch, self._packed)):  # noqa: B023
                 self.changed = True
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
@@ -371,16 +370,17 @@ def _delete_gone(run: Runner, gone: dict[str, str], kept: set[str]) -> None:
 
 FUNCTIONS_AT_ONCE = 1_000  # about 3 MB of vectors per message as lists of floats
 
-Row = tuple[str, "Docstring | None", "npt.NDArray[np.float16]"]  # id of the function, docstring, vector [dimension]
+Row = tuple[str, dict[str, Any], "npt.NDArray[np.float16] | None"]
+"""Id of a function, its changed properties, where null removes one, and its new vector [dimension] if it changes."""
 
 
-def cut_changes(changes: Iterable[DocstringChange]) -> Iterator[list[DocstringChange]]:
+def cut_changes(changes: Iterable[GeneratedChange]) -> Iterator[list[GeneratedChange]]:
     """Yield changes in batches by number of functions."""
-    batch: list[DocstringChange] = []
+    batch: list[GeneratedChange] = []
     count = 0
     for each in changes:
         batch.append(each)
-        count += len(each.docstrings)
+        count += len(each.texts)
         if count >= FUNCTIONS_AT_ONCE:
             yield batch
             batch, count = [], 0
@@ -388,8 +388,8 @@ def cut_changes(changes: Iterable[DocstringChange]) -> Iterator[list[DocstringCh
         yield batch
 
 
-def put_docstrings(run: Runner, source: str, changes: Sequence[DocstringChange], packed: bool) -> bool:
-    """Put a batch; return whether the docstring of any function changed.
+def put_generated(run: Runner, source: str, changes: Sequence[GeneratedChange], packed: bool) -> bool:
+    """Put a batch; return whether the texts of any function changed.
 
     Raise StoreError for an unknown fragment or function, and for a function with a docstring in its code.
     """
@@ -400,38 +400,37 @@ def put_docstrings(run: Runner, source: str, changes: Sequence[DocstringChange],
     rows = _list_changed(run, fragments.keys() & known, changes)
     if not rows:
         return False
-    properties = [[identity, _describe(docstring)] for identity, docstring, _ in rows]
-    run.run(cypher.PUT_DOCSTRINGS, rows=properties).consume()
-    vectors = list_vectors(np.stack([vector for _, _, vector in rows]), packed)
-    statement = cypher.PUT_PACKED_VECTORS if packed else cypher.PUT_VECTORS
-    parameters = [[identity, vector] for (identity, _, _), vector in zip(rows, vectors, strict=True)]
-    run.run(statement.format(label=Label.FUNCTION.value), rows=parameters).consume()
+    run.run(cypher.PUT_GENERATED, rows=[[identity, properties] for identity, properties, _ in rows]).consume()
+    moved = {identity: vector for identity, _, vector in rows if vector is not None}
+    if moved:
+        vectors = list_vectors(np.stack(list(moved.values())), packed)
+        statement = cypher.PUT_PACKED_VECTORS if packed else cypher.PUT_VECTORS
+        parameters = [[identity, vector] for identity, vector in zip(moved, vectors, strict=True)]
+        run.run(statement.format(label=Label.FUNCTION.value), rows=parameters).consume()
     run.run(cypher.PUT_TERMS, terms=[[key, each.terms] for key, each in fragments.items()]).consume()
     return True
 
 
-def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[DocstringChange]) -> list[Row]:
-    """Return the functions whose docstring changes."""
-    ids = [identity for each in changes for identity in each.docstrings]
+def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[GeneratedChange]) -> list[Row]:
+    """Return the functions whose texts change."""
+    ids = [identity for each in changes for identity in each.texts]
     found = {
         record["id"]: record["written"]
-        for record in run.run(cypher.FIND_DOCUMENTED, ids=ids, fragments=sorted(fragments))
+        for record in run.run(cypher.FIND_GENERATED, ids=ids, fragments=sorted(fragments))
     }
     rows: list[Row] = []
     for each in changes:
-        for (identity, docstring), vector in zip(each.docstrings.items(), each.vectors, strict=True):
+        for identity, texts in each.texts.items():
             if identity not in found:
                 raise StoreError(f"no function '{identity}' in fragment {each.key:016x}; run the command again")
             before = {name: value for name, value in found[identity].items() if value is not None}
-            if find_docstring(before) != docstring:
-                check_undocumented(identity, has_own=before["docstring_source"] == "human")
-                rows.append((identity, docstring, vector))
+            known, has_own = find_generated(before), before["docstring_source"] == "human"
+            changes_of = describe_change(identity, known, texts, has_own)
+            if known.docstring is not None and texts.docstring is None:
+                changes_of["docstring_source"] = "none"
+            if changes_of:
+                rows.append((identity, changes_of, each.vectors.get(identity)))
     return rows
-
-
-def _describe(docstring: Docstring | None) -> dict[str, Any]:
-    """Return the properties to set; null removes one."""
-    return describe_docstring(docstring) | ({} if docstring else {"docstring_source": "none"})
 
 
 NODES_AT_ONCE = 5_000  # about 500 kB per message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pkg.graph.graph_records import DOCSTRING_PROPERTIES, LEAKS, make_call
+from pkg.graph.graph_records import GENERATED_PROPERTIES, LEAKS, make_call
 from pkg.graph.sqlite_rows import unpack_rows
 from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Unfolded
 from pkg.units import find_owner
@@ -18,7 +18,7 @@ _OF_LABEL = {
     Label.FILE: ("language", "status", "reason"),
     Label.ROW: ("language", "status", "reason"),
 }
-_PIECE = (*_OWN, *DOCSTRING_PROPERTIES, LEAKS)
+_PIECE = (*_OWN, *GENERATED_PROPERTIES, LEAKS)
 PROPERTIES = (
     "id", "source", "path", "name", "qualname", "kind", "start", "end", "start_line", "end_line", "start_col",
     "position", "content", "content_hash", "expression", "line", "root", "revision", "package", "language", "status",

@@ -91,6 +91,38 @@ def test_written_docstrings_are_listed_and_undone(place: Path) -> None:
     assert (done.exit_code, done.stderr.strip().rpartition("; ")[2]) == (2, "expected one of: none")
 
 
+def test_questions_are_written_listed_and_undone(model: ScriptedModel) -> None:
+    before = run("export", "--vectors").stdout
+    model.answers = ["How do I make a number larger?\nSee double_value."]
+    name = "gguf:coder.gguf"
+    shown = run("enhance", "--questions", "--model", name, "--dry-run", "--no-json").stdout
+    assert shown.splitlines()[:2] == ["sums.py double_value", "  How do I make a number larger?"]
+    assert run("export", "--vectors").stdout == before
+    *written, report = lines_of(run("enhance", "--questions", "--model", name))
+    assert [(each["type"], each["questions"], each["is_new"]) for each in written] == [
+        ("questions", ["How do I make a number larger?"], False)
+    ] * 3
+    assert (report["kind"], report["written"], report["asked"]) == ("questions", 3, 0)
+    (listed,) = lines_of(run("enhance", "--list"))
+    assert (listed["docstring_source"], listed["prompt"], listed["functions"]) == ("questions", "questions/1", 3)
+    assert run("enhance", "--undo", FAR).exit_code == 2
+    assert lines_of(run("enhance", "--questions", "--undo", FAR))[0]["functions"] == 3
+    assert run("export", "--vectors").stdout == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--model", "template"),
+        ("--model", "gguf:coder.gguf", "--form", "chat"),
+        ("--model", "gguf:coder.gguf", "--comments"),
+        ("--diff",),
+    ],
+)
+def test_options_of_docstrings_are_refused_with_questions(words: tuple[str, ...]) -> None:
+    assert run("enhance", "--questions", *words).exit_code == 2
+
+
 def test_a_diff_and_a_patch_contain_the_docstrings(place: Path) -> None:
     run("enhance", "--model", "template", "--limit", "1")
     shown = run("enhance", "--diff", "--no-json").stdout

@@ -80,7 +80,7 @@ def test_git_applies_the_patch_and_each_function_then_has_its_docstring(
         assert ast.dump(before) == ast.dump(after), name
     (project / ".git").rename(tmp_path / "git")
     build(str(project), store)
-    assert list(store.docstrings("project")) == []  # they are the code's own now
+    assert list(store.generated_texts("project")) == []  # they are the code's own now
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch program")

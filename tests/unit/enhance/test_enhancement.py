@@ -23,7 +23,7 @@ from pkg.enhance.writer import TEMPLATE_VERSION, DocstringWriter, ModelWriter, T
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.indexing.docstring_storage import remove_docstrings
+from pkg.indexing.generated_storage import remove_docstrings
 from pkg.model import Docstring, Label
 from pkg.models.usage import Price
 
@@ -334,8 +334,8 @@ def test_a_source_without_functions_takes_nothing(tmp_path: Path) -> None:
 
 def test_a_written_docstring_is_a_property_of_its_node(store: EmbeddedStore) -> None:
     run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(limit=1))
-    (found,) = store.docstrings("project")
-    assert found[1] == Docstring(MODEL_TEXT, "fim", "scripted", "chat/1", "2026-01-31")
+    (found,) = store.generated_texts("project")
+    assert found[1].docstring == Docstring(MODEL_TEXT, "fim", "scripted", "chat/1", "2026-01-31")
 
 
 def test_comments_are_kept_encoded_and_undone_with_the_docstring(
@@ -355,7 +355,8 @@ def test_comments_are_kept_encoded_and_undone_with_the_docstring(
     writer = CommentingWriter(write(model), model, cache)
     report, (outcome,) = run(store, writer, cache)
     assert (report.written, len(model.asked)) == (1, 1)  # the docstring was known
-    (found,) = (docstring for _, docstring in store.docstrings("project"))
+    (found,) = (texts.docstring for _, texts in store.generated_texts("project"))
+    assert found is not None
     assert outcome.result == found
     assert (found.text, found.comments) == ("Choose a number.", ("2 Prefer what is there.",))
     assert report.usage.requests == 1

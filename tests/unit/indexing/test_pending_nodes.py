@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.docstring_storage import rebuild_nodes
+from pkg.indexing.generated_storage import rebuild_nodes
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.pending_nodes import MAX_VALUE_BYTES, extend_to_comments, list_own_ranges
 from pkg.indexing.prepare import Preparer

@@ -15,9 +15,9 @@ from pkg.graph.store import GraphStore
 from pkg.graph.verify import compare_stores
 from pkg.indexing.build import build, build_export
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.docstring_storage import DocstringStorage, remove_docstrings
+from pkg.indexing.generated_storage import GeneratedStorage, remove_docstrings
 from pkg.indexing.store_encoder import reencode
-from pkg.model import Docstring, Label
+from pkg.model import Docstring, Generated, Label
 
 LOOK = Docstring("Look for configuration.", "fim", "gguf:coder", "hole/1", "2026-01-31")
 CODE = '''class Shop:
@@ -50,8 +50,8 @@ def document(store: GraphStore, name: str, docstring: Docstring | None = LOOK, s
     """Set the docstring of all functions of a name, which have equal code."""
     nodes = [node for node in store.nodes([Label.FUNCTION], source) if node.name == name]
     (hashed,) = {int(node.content_hash, 16) for node in nodes}
-    storage = DocstringStorage(store, source, load_encoder(store.encoder()[0]))
-    storage.put({hashed: docstring}, [node.id for node in nodes])
+    storage = GeneratedStorage(store, source, load_encoder(store.encoder()[0]))
+    storage.put({hashed: Generated(docstring)}, [node.id for node in nodes])
 
 
 def export(store: GraphStore) -> list[str]:
