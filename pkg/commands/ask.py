@@ -184,7 +184,7 @@ def _say_usage(answer: RepositoryAnswer) -> None:
 
     if answer.usage.requests:
         click.echo(f"pkg: {render_usage(answer.usage, answer.model, read_price())}", err=True)
-    elif not answer.model:
+    elif not answer.model and answer.gathered.links is None:
         click.echo(f"pkg: {NO_MODEL}", err=True)
 
 
@@ -193,6 +193,8 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
     if answer.is_refused:
         yield style_words(f"{answer.text} ({answer.reason})", "yellow")
         yield from _view_places("looked at", answer.gathered.pieces)
+    elif answer.gathered.links is not None and answer.gathered.links.is_whole:
+        yield style_words(answer.text)
     elif not answer.model:
         if answer.gathered.pieces and answer.gathered.fits is False:
             yield NOTHING_FITS

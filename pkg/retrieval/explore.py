@@ -1,5 +1,6 @@
 """Answer how something works: the few functions that matter, the calls between them, their callers and uses.
 
+A question about links, such as 'who calls X', is answered from the graph instead (`link_questions`).
 The hits of a question come first, followed by functions on a path between two of them (P-06). A token budget decides
 how each is shown: by its code, or by its header with the first sentence of its docstring (A-10).
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import dedent
 from typing import TYPE_CHECKING, Literal
 
@@ -21,9 +22,10 @@ from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.deps.answer import Place, make_place
 from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.heads import make_head
+from pkg.retrieval.link_questions.link_answers import LinkAnswers, answer_link_question, write_link_answers
 from pkg.retrieval.needed_helpers import fold_docstring
 from pkg.retrieval.query import run_query
-from pkg.retrieval.query_options import DEFAULT_EXPLORE, ExploreOptions, QueryOptions, check_minimum
+from pkg.retrieval.query_options import DEFAULT_EXPLORE, ExploreOptions, QueryOptions, check_minimum, list_globs
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
@@ -84,9 +86,37 @@ class Exploration:
     notes: tuple[str, ...] = ()
     tokens: int = 0  # of the pieces and lines
     stale: tuple[Stale, ...] = ()  # files of the pieces that have changed since the build
+    links: LinkAnswers | None = None  # of a question about links, from the graph
+    links_budget: int = 0  # tokens for these; 0 for no limit
 
 
 def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_EXPLORE) -> Exploration:
+    """Answer a question about links, or find the code that a question is about and its connections.
+
+    Globs and a choice of tests restrict a search, so no question about links is answered with them. Raises QueryError
+    for an invalid question.
+    """
+    check_minimum("budget", options.budget, 0)
+    with store.snapshot():
+        links = None
+        if not list_globs(options.path) and options.tests == "auto":
+            links = answer_link_question(store, text, options.source)
+        if links is None:
+            return explore_code(store, encoder, text, options)
+        share = options.budget if links.is_whole else options.budget // 2
+        size = count_tokens(write_link_answers(links, share))
+        if links.is_whole:
+            found = Exploration(text, (), (), (), (), (), fits=True)
+        else:
+            rest = replace(options, budget=max(options.budget - size, 1) if options.budget else 0)
+            found = explore_code(store, encoder, text, rest)
+    stale = tuple(dict.fromkeys((*links.stale, *found.stale)))
+    return replace(found, fits=True, tokens=found.tokens + size, stale=stale, links=links, links_budget=share)
+
+
+def explore_code(
+    store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_EXPLORE
+) -> Exploration:
     """Find the code that a question is about and its connections; raises QueryError for an invalid question."""
     check_minimum("budget", options.budget, 0)
     asked = QueryOptions(
@@ -295,7 +325,8 @@ def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Connec
 def write_exploration(found: Exploration) -> str:
     """Format an exploration as one text."""
     several = len({piece.place.source for piece in found.pieces}) > 1
-    parts = [write_piece(piece, several) for piece in found.pieces]
+    parts = [] if found.links is None else [write_link_answers(found.links, found.links_budget)]
+    parts += [write_piece(piece, several) for piece in found.pieces]
     for title, links in (("Calls between them:", found.calls), ("Called by:", found.callers), ("Uses:", found.uses)):
         if links:
             parts.append("\n".join([title, *(f"  {format_connection(link)}" for link in links)]))

@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 from pkg.errors import ContextLengthError, UnknownWordsError
 from pkg.generation.ask.ask_options import DEFAULT_ASK, AskOptions
-from pkg.generation.ask.citations import CheckLink, check_statements
-from pkg.generation.ask.repository_answer import RepositoryAnswer
+from pkg.generation.ask.citations import MOST_PLACES, CheckLink, check_statements
+from pkg.generation.ask.repository_answer import Citation, RepositoryAnswer, Statement
 from pkg.generation.prompt_templates.fitting import count_prompt
 from pkg.generation.prompt_templates.prompt_template import Prompt
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, Listen, Message, TextModel
 from pkg.quoting.data_marks import fence_data, quote_data
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
+from pkg.retrieval.link_questions.link_answers import LinkAnswers, write_link_answer, write_link_answers
 
 NOTHING_FITS = "nothing in the graph fits the question"
 OVER_BUDGET = "all evidence is over the budget; raise its tokens"
@@ -78,6 +79,8 @@ class QuestionAnswerer:
         prepared = self.prepare(question)
         show(prepared.answer)
         if prepared.conversation is None or self.model is None:
+            if listen is not None and prepared.answer.statements:
+                listen(prepared.answer.text)
             return self._keep(prepared.answer)
         written = self.model.chat(prepared.conversation.messages, self.decoding, listen)
         return self.finish(prepared, written)
@@ -103,23 +106,31 @@ class QuestionAnswerer:
         answer = replace(answer, model="" if self.model is None else self.model.name)
         if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
             return PreparedQuestion(_refuse(answer, OVER_BUDGET if is_over_budget else NOTHING_FITS))
-        if self.model is None:
+        if gathered.links is not None:
+            answer = insert_links(answer, gathered.links, self.options.evidence.budget)
+        if self.model is None or (gathered.links is not None and gathered.links.is_whole):
             return PreparedQuestion(answer)
         return self._fit(self.model, answer, numbered)
 
     def finish(self, prepared: PreparedQuestion, written: Generation) -> RepositoryAnswer:
         """Check the answer of a model, and remember it for the next question."""
         text = written.text.strip()
-        answer = replace(prepared.answer, text=text, usage=written.usage, is_cut=written.finish == "length")
+        given = prepared.answer
+        answer = replace(given, text=text, usage=written.usage, is_cut=written.finish == "length")
         if _UNKNOWN.match(text):
+            if given.statements:
+                return self._keep(replace(answer, text=given.text, written=text, notes=(*given.notes, MODEL_REFUSED)))
             return self._keep(_refuse(answer, MODEL_REFUSED))
         statements = check_statements(text, dict(prepared.numbered), answer.question, self.check_link)
         answer = replace(answer, statements=statements, written=text)
         if self.options.refuse and prepared.numbered:
-            if not any(each.is_supported for each in statements):
+            if not any(each.is_supported for each in statements) and not given.statements:
                 return self._keep(_refuse(answer, NOT_SAID))
             kept = [each.text for each in statements if each.verdict != "unsupported"]
             answer = replace(answer, text="\n".join(kept) if "\n" in text else " ".join(kept))
+        if given.statements:
+            text = "\n\n".join(filter(None, (given.text, answer.text)))
+            answer = replace(answer, text=text, statements=(*given.statements, *statements))
         return self._keep(answer)
 
     def _gather(self, question: str) -> Gathered:
@@ -181,6 +192,18 @@ class QuestionAnswerer:
     def _keep(self, answer: RepositoryAnswer) -> RepositoryAnswer:
         self.turns.append(Turn(answer.question, answer.text or UNKNOWN))
         return answer
+
+
+def insert_links(answer: RepositoryAnswer, links: LinkAnswers, budget: int) -> RepositoryAnswer:
+    """Put what the graph says about links into an answer, one statement for each relation that was read."""
+    room = budget // len(links.answers) if budget else 0
+    numbers = dict(zip((piece.title for piece in answer.gathered.pieces), answer.numbers, strict=True))
+    statements = []
+    for each in links.answers:
+        places = tuple(f"{line.path}:{line.line}" for line in each.lines[:MOST_PLACES])
+        cited = (Citation(numbers[each.title], "supported", places),) if each.title in numbers and places else ()
+        statements.append(Statement(write_link_answer(each, room), cited, verdict="supported"))
+    return replace(answer, text=write_link_answers(links, budget), statements=tuple(statements))
 
 
 @dataclass(frozen=True, slots=True)

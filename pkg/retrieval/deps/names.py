@@ -90,7 +90,7 @@ def find_target(store: GraphStore, name: str, source: str | None = None, with_co
     found = [node for node in found if node.label is not Label.CONSTANT] or found
     if not with_constants and found[0].label is Label.CONSTANT:
         raise QueryError(f"'{name}' is a constant, which has only readers; expected a function, class or file")
-    groups = _group(found)
+    groups = group_definitions(found)
     if len(groups) > 1:
         raise QueryError(_format_ambiguous(name, groups))
     inside = [each for node in groups[0] for each in store.subtree(node.id) if each.label in DEFINITIONS]
@@ -145,7 +145,7 @@ def _ends_with(node: Node, package: str, name: str) -> bool:
     return f".{derive_module(node.path, package)}.{node.qualname}".endswith(f".{name}")
 
 
-def _group(nodes: Iterable[Node]) -> list[list[Node]]:
+def group_definitions(nodes: Iterable[Node]) -> list[list[Node]]:
     """Group definitions of one path and qualified name; a stub beside its module is dropped."""
     groups: dict[tuple[str, str, str], list[Node]] = defaultdict(list)
     for node in nodes:

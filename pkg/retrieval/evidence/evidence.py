@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from pkg.model import Stale
+from pkg.retrieval.link_questions.link_answers import LinkAnswers
 
 EvidenceKind = Literal["file", "links", "code", "text", "window"]
 """A summary of a file; links; a definition; a section of a text file; a chunk of characters of any file (Q-07)."""
@@ -57,6 +58,7 @@ class Gathered:
     left_out: int = 0  # pieces over the budget
     notes: tuple[str, ...] = ()
     stale: tuple[Stale, ...] = ()
+    links: LinkAnswers | None = None  # of a question about links, from the graph; their pieces come first
 
     def list_files(self) -> list[tuple[str, str]]:
         """List the files of the pieces by source and path, best first."""

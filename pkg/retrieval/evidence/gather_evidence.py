@@ -20,10 +20,11 @@ from pkg.retrieval.evidence.evidence import Evidence, Gathered, PlacedLine
 from pkg.retrieval.evidence.evidence_options import DEFAULT_EVIDENCE, EvidenceOptions, node_filter
 from pkg.retrieval.evidence.subject_evidence import Subjects, find_subjects, list_importers, list_links, summarise_files
 from pkg.retrieval.evidence.window_evidence import WindowIndex, index_windows
-from pkg.retrieval.explore import Connection, Exploration, Piece, explore, format_connection
+from pkg.retrieval.explore import Connection, Exploration, Piece, explore_code, format_connection
 from pkg.retrieval.freshness import find_stale
+from pkg.retrieval.link_questions.link_answers import LinkAnswers, answer_link_question, write_link_body
 from pkg.retrieval.query import encode_question
-from pkg.retrieval.query_options import ExploreOptions
+from pkg.retrieval.query_options import ExploreOptions, list_globs
 from pkg.retrieval.question import Question, parse_question
 from pkg.retrieval.token_count import count_tokens
 
@@ -38,6 +39,7 @@ ABOVE_SHARE = 0.1  # of the budget, for the files of the found code
 FILES_ABOVE = 2
 MAX_WINDOWS = 10  # of a question: with 1,500 characters each they exceed the usual budget
 MAX_PIECES = 8  # of code: later ones rarely answer the question
+LINK_HEAD = 20  # tokens of the place of a piece of links
 MIN_SHARE = 0.2  # of the best piece's score, for another piece
 MAX_CONNECTIONS = 8  # calls, callers and uses listed
 SEARCH_DEPTH = 30  # best chunks that are ranked again
@@ -67,9 +69,16 @@ def gather_evidence(
     with store.snapshot():
         sources = list_sources(store, options.source)
         pack, chunks = _Pack(options.budget, options.top_k), list[Evidence]()
+        links = None
+        if options.retriever == "graph" and not list_globs(options.path) and options.tests == "auto":
+            links = answer_link_question(store, text, options.source)
+        if links is not None:
+            pack.add(list_link_pieces(links, options.budget))
         if options.retriever != "graph" and windows is not None:
             chunks = list(windows.search(encode_question(encoder, text), options, MAX_WINDOWS))
-        if options.retriever == "chunks":
+        if links is not None and links.is_whole and pack.pieces:
+            found = _SearchResult(True)
+        elif options.retriever == "chunks":
             pack.add(chunks)
             found = _SearchResult()
         else:
@@ -79,12 +88,25 @@ def gather_evidence(
     return Gathered(
         text=text,
         pieces=tuple(pack.pieces),
-        fits=found.fits,
+        fits=True if links is not None else found.fits,
         looked_at=looked_at,
         left_out=pack.left_out,
         notes=found.notes,
-        stale=stale,
+        stale=stale if links is None else tuple(dict.fromkeys((*links.stale, *stale))),
+        links=links,
     )
+
+
+def list_link_pieces(links: LinkAnswers, budget: int) -> Iterator[Evidence]:
+    """Yield each answer about links as a piece with the places of its links."""
+    share = budget // len(links.answers) if budget else 0
+    for each in links.answers:
+        room = max(share - count_tokens(each.head) - LINK_HEAD, 1) if budget else 0
+        lines = tuple(PlacedLine(line.path, line.line, line.text, line.name) for line in each.lines)
+        yield Evidence(
+            "links", each.place.source, each.place.path, each.place.line, each.place.line, each.title,
+            write_link_body(each, room), 1.0, lines,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +159,7 @@ def _add_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> 
     subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources).narrow(node_filter(options))
     pack.add(gatherer.list_named(subjects), NAMED_SHARE)
     limits = options.source, options.path, options.tests
-    explored = explore(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))
+    explored = explore_code(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))
     code = list(list_code(explored, gatherer.with_tests))
     sections = find_sections(gatherer.store, gatherer.query, gatherer.text, options)
     found = _merge(code, sections.pieces)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pkg.model import LocalError, QueryResult
     from pkg.retrieval.deps.link_facts import LinkFact
     from pkg.retrieval.explore import Exploration
+    from pkg.retrieval.link_questions.link_answers import LinkAnswer
     from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.show import Shown
 
@@ -64,7 +65,9 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
 
 
 def explore_lines(found: Exploration) -> Iterator[dict[str, Any]]:
-    """Yield one line per piece, then one per call, caller or use, then the coverage line."""
+    """Yield one line per answer about links, per piece, then per call, caller or use, then the coverage line."""
+    if found.links is not None:
+        yield from map(_describe_links, found.links.answers)
     for piece in found.pieces:
         yield {"type": "piece", **asdict(piece)}
     for name, ties in (("call", found.calls), ("caller", found.callers), ("use", found.uses)):
@@ -79,6 +82,13 @@ def explore_lines(found: Exploration) -> Iterator[dict[str, Any]]:
         "notes": list(found.notes),
         "stale": [asdict(each) for each in found.stale],
     }
+
+
+def _describe_links(answer: LinkAnswer) -> dict[str, Any]:
+    found = {section.title: list(section.lines) for section in answer.sections}
+    lines = [asdict(each) for each in answer.lines]
+    facts = {"relation": answer.kind, "title": answer.title, "target": asdict(answer.place)}
+    return {"type": "links", **facts, "found": found, "lines": lines, "notes": list(answer.notes)}
 
 
 def show_lines(shown: Shown) -> Iterator[dict[str, Any]]:
@@ -119,6 +129,7 @@ def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
         "statements": [_describe(statement) for statement in answer.statements],
         "places": answer.places,
         "wrong_citations": len(answer.wrong),
+        "relations": [] if answer.gathered.links is None else [each.title for each in answer.gathered.links.answers],
         "fits": answer.gathered.fits,
         "shown": len(answer.shown),
         "left_out": answer.gathered.left_out,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pkg.api import Graph, open_graph
 from pkg.errors import StoreMissingError, UsageError, count_things, shorten
 from pkg.model import Stale
+from pkg.retrieval.deps.answer_sections import fit_lines
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as requests
 from pkg.service.operations.answer_lines import deps_lines
-from pkg.service.operations.answer_texts import fit_lines
 from pkg.service.operations.map_lines import map_lines, write_map
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _explore(context: RequestContext, request: requests.ExploreRequest) -> Reply
         tests=request.tests,
     )
     lines = tuple(lines_of.explore_lines(found))
-    if found.fits is False or not (found.pieces or found.left_out):  # unhelpful code would cost tokens
+    if found.fits is False or not (found.pieces or found.left_out or found.links):  # unhelpful code would cost tokens
         return Reply(lines, "\n".join(texts.write_nearest(found)), found.stale)
     named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MAX_LEFT_OUT])
     more = len(found.left_out) - MAX_LEFT_OUT
@@ -287,7 +287,10 @@ def answer_question(
     answer = context.graph.open_conversation(context.model, options).ask(request.question, on_text, show_evidence)
     lines = tuple(lines_of.answer_lines(answer))
     stale = answer.gathered.stale
-    if answer.model or answer.is_refused:
+    if answer.gathered.links is not None and not answer.gathered.links.is_whole and not answer.model:
+        pieces = [part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, "")]
+        return _reply(lines, [answer.text, "", *pieces], request.budget, stale, "raise budget")
+    if answer.model or answer.is_refused or answer.gathered.links is not None:
         return Reply(lines, _write_answer(answer), stale)
     pieces = [part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, "")]
     return _reply(lines, pieces or answer.notes, request.budget, stale, "raise budget")

@@ -14,15 +14,12 @@ from trees import write_tree
 
 import pkg
 from pkg.api import Graph, build_graph, open_graph
+from pkg.retrieval.deps.answer_sections import Section, fit_lines, fit_sections, share_budget
 from pkg.retrieval.show import Definition
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.operations.answer_texts import (
-    Section,
-    fit_lines,
-    fit_sections,
     list_inside,
-    share_budget,
     write_explored,
     write_links,
     write_nearest,
