@@ -52,5 +52,6 @@ from pkg.retrieval.query_options import PruneChoice as PruneChoice
 from pkg.retrieval.query_options import QueryOptions as QueryOptions
 from pkg.retrieval.query_options import RankingMethod as RankingMethod
 from pkg.retrieval.query_options import TestChoice as TestChoice
+from pkg.retrieval.question_mix import HitOrder as HitOrder
 from pkg.retrieval.show import Shown as Shown
 from pkg.trace import TraceReport as TraceReport

@@ -12,7 +12,7 @@ from pkg.api.answering import generate_answer, generate_in_context
 from pkg.api.building import NO_LISTENER, Ask, Listener, make_build_options
 from pkg.api.lazy_types import api_types
 from pkg.argument_types import check_sequence
-from pkg.errors import QueryError, StoreChangedError
+from pkg.errors import QueryError, StoreChangedError, UsageError
 from pkg.graph.audits import is_current
 from pkg.graph.opening import find_address, open_store
 from pkg.indexing.report import BuildReport
@@ -128,9 +128,21 @@ class Graph:
     def _run_query(self, text: str, options: api_types.QueryOptions, fresh: bool = False) -> api_types.QueryResult:
         from pkg.retrieval.query import run_query
 
+        options, order = self._open_order(options)
         return self._answer_encoded(
-            lambda encoder: run_query(self.store, encoder, text, options), fresh, options.source
+            lambda encoder: run_query(self.store, encoder, text, options, order), fresh, options.source
         )
+
+    def _open_order(self, options: api_types.QueryOptions) -> tuple[api_types.QueryOptions, api_types.HitOrder | None]:
+        """Return the order by questions that rerank_hits names, and the options without it."""
+        if not (options.rerank_hits or "").startswith("questions"):
+            return options, None
+        from pkg.enhance.question_order import open_question_order
+
+        order = open_question_order(options.rerank_hits)
+        if order is not None and options.mode == "text":
+            raise UsageError("questions order functions, and mode 'text' finds text files; leave out one of them")
+        return options if order is None else replace(options, rerank_hits=None), order
 
     def explore(
         self,

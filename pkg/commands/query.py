@@ -57,6 +57,9 @@ _NAMES = (
 )  # fmt: skip
 
 
+_QUESTIONS = "questions"  # value of --rerank-hits: the order by questions that a model writes
+
+
 def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Translate --no-prune to --prune none."""
     if value:
@@ -142,7 +145,8 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
 @click.option(
     "--rerank-hits",
     metavar="MODEL",
-    help="Reorder the 50 best candidates by a cross-encoder of sentence-transformers; slow.",
+    help="Reorder the 50 best candidates by a cross-encoder of sentence-transformers; or questions: the 15 best by"
+    " questions that the text model of --model writes for them once.",
 )
 @setting(
     "--floor/--no-floor",
@@ -157,7 +161,9 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
 @click.option("--explain", is_flag=True, help="Show every count and decision: scores, cuts, helpers, budget.")
 @click.option("--prompt", is_flag=True, help="Write the augmented prompt for a text model.")
 @click.option("--generate", is_flag=True, help="Answer TEXT by a text model, with the hits as context.")
-@model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate")
+@model_setting(
+    help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate", or_with="rerank_hits=questions"
+)
 @click.option("--form", default=GENERATE.form, show_default=True, help="Prompt template: auto, paper, or a name.")
 @setting("--frame", type=click.Choice(TASK_TYPES), default=GENERATE.frame, help="Task type: the kind of answer.")
 @setting(
@@ -239,6 +245,7 @@ def query(
     context is used only if all of them hold, so that context cannot make it worse.
     """
     text = read_text(text)
+    options["rerank_hits"] = name_hit_order(options["rerank_hits"], options["model"])
     asked = split_options(options, prompt)
     ctx = click.get_current_context()
     if (prompt or asked is not None) and is_by_default(ctx, "top_k"):
@@ -271,6 +278,18 @@ def query(
         sys.exit(NOTHING_FOUND)
 
 
+def name_hit_order(rerank_hits: str | None, model: str | None) -> str | None:
+    """Return the value of --rerank-hits, with the model that writes questions; raises UsageError without one."""
+    if rerank_hits != _QUESTIONS:
+        return rerank_hits
+    if model is None:
+        raise UsageError(
+            "--rerank-hits questions needs a text model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER,"
+            " PKG_MODEL, or model in pkg.toml"
+        )
+    return f"{_QUESTIONS}:{model}"
+
+
 def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | None:
     """Remove the options of an answer from those of a query and return them; None if no answer is requested.
 
@@ -278,7 +297,7 @@ def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | Non
     """
     asked = {name: options.pop(name) for name in _NAMES}
     if not asked.pop("generate"):
-        _refuse_alone()
+        _refuse_alone(is_model_used=(options["rerank_hits"] or "").startswith(f"{_QUESTIONS}:"))
         return None
     if prompt:
         raise UsageError("--prompt writes the prompt and --generate has it answered; give one of them")
@@ -292,10 +311,11 @@ def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | Non
     return asked
 
 
-def _refuse_alone() -> None:
+def _refuse_alone(is_model_used: bool) -> None:
     """Reject answer options without a request for an answer; values from variables and settings files are ignored."""
     ctx = click.get_current_context()
-    given = [name for name in _NAMES if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
+    names = [name for name in _NAMES if not (is_model_used and name == "model")]
+    given = [name for name in names if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
     if given:
         option = next(each for each in ctx.command.params if each.name == given[0])
         raise UsageError(f"{option.opts[0]} needs --generate; give both")

@@ -62,13 +62,17 @@ _KEPT = f"{__name__}.settings"  # key in the metadata that contexts of commands 
 class SettingOption(click.Option):
     """An option whose value may come from a settings file, which must be trusted if the setting requires it."""
 
-    def __init__(self, *declared: Any, only_with: str | None = None, not_with: Sequence[str] = (), **more: Any) -> None:
+    def __init__(
+        self, *declared: Any, only_with: str | None = None, or_with: str = "", not_with: Sequence[str] = (), **more: Any
+    ) -> None:
         """only_with: the switch without which the value is not used, if the command has it.
+
+        or_with: an option and its value with which it is used too, such as rerank_hits=questions.
 
         not_with: options with which it is not used.
         """
         super().__init__(*declared, **more)
-        self._only_with, self._not_with = only_with, not_with
+        self._only_with, self._or_with, self._not_with = only_with, or_with, not_with
 
     @property
     def setting(self) -> str:
@@ -97,6 +101,9 @@ class SettingOption(click.Option):
         """Return whether the command uses the value; typed options are already in ctx.params."""
         if any(ctx.params.get(name) for name in self._not_with):
             return False
+        name, _, value = self._or_with.partition("=")
+        if name and ctx.params.get(name) == value:
+            return True
         has_switch = any(each.name == self._only_with for each in ctx.command.params)
         return bool(ctx.params.get(str(self._only_with))) or not has_switch
 

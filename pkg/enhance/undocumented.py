@@ -52,9 +52,7 @@ class Target(NamedTuple):
     @property
     def text(self) -> FunctionText:
         """Return the function in the form that a writer takes."""
-        is_method = self.kind == "method"
-        owner = self.qualname.rpartition(".")[0].rpartition(".")[2] if is_method else None
-        return FunctionText(self.content, self.qualname, self.path, is_method, owner)
+        return _make_text(self.content, self.qualname, self.path, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,17 @@ class Census:
     human: int = 0
     written: int = 0
     missing: int = 0
+
+
+def read_function_text(node: Node) -> FunctionText:
+    """Return a function of the graph in the form that a writer takes."""
+    return _make_text(node.content, node.qualname, node.path, node.kind or "")
+
+
+def _make_text(content: str, qualname: str, path: str, kind: str) -> FunctionText:
+    is_method = kind == "method"
+    owner = qualname.rpartition(".")[0].rpartition(".")[2] if is_method else None
+    return FunctionText(content, qualname, path, is_method, owner)
 
 
 class Undocumented:

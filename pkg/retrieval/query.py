@@ -31,34 +31,47 @@ from pkg.retrieval.search import Found, check_known, check_paths, check_text, ex
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
+    from pkg.retrieval.question_mix import HitOrder
 
 
 __all__ = ["QueryOptions", "run_query"]
 EXTRA_MATCHES = 20  # additional matches in the first search: for few questions more of the best are leaks
 
 
-def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
+def run_query(
+    store: GraphStore,
+    encoder: Encoder,
+    text: str,
+    options: QueryOptions = DEFAULT_OPTIONS,
+    order: HitOrder | None = None,
+) -> QueryResult:
     """Find code that helps with a question: search, prune, complete, pack.
 
-    Raises QueryError for an invalid question, and UnknownWordsError where no word of the question is known.
+    order: reorders the best candidates. Raises QueryError for an invalid question, and UnknownWordsError where no word
+    of the question is known.
     """
     check_options(options)
     with store.snapshot():
         list_sources(store, options.source)
         excluded = read_leaks(store) if options.exclude_leaks else Exclusion()
-        return mark_hits(store, _find_hits(exclude_nodes(store, excluded), encoder, text, options, excluded))
+        return mark_hits(store, _find_hits(exclude_nodes(store, excluded), encoder, text, options, excluded, order))
 
 
 def _find_hits(
-    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, excluded: Exclusion
+    store: GraphStore,
+    encoder: Encoder,
+    text: str,
+    options: QueryOptions,
+    excluded: Exclusion,
+    order: HitOrder | None,
 ) -> QueryResult:
     if options.mode == "text":
         return run_chunk_query(store, encoder, text, options)
-    (query, find), read = open_search(store, encoder, text, options), _note_reading(text)
+    (query, find), read = open_search(store, encoder, text, options, order), _note_reading(text)
     if options.mode == "file":
-        return _list_files(store, text, find, (*read, *excluded.notes), options)
+        return _list_files(store, text, find, (*read, *excluded.notes), options, order)
     found = find(options.top_k)
-    notes = _explain_found(store, found, options)
+    notes = *(order.notes if order else ()), *_explain_found(store, found, options)
     is_fit, misfit = _judge_fit(found, encoder, options)
     opener = HitOpener(store, encoder, query, options)
     complete = partial(_complete_hits, _open_completer(store, encoder, query, options, excluded))
@@ -78,16 +91,18 @@ def _find_hits(
         same_function=sum(each.same_function for each in found.ranked),
         fits=is_fit,
     )
-    order = *_explain_search(found), *_explain_order(options), *_explain_pruning(encoder, options)
+    ordered = *_explain_search(found), *_explain_order(options), *_explain_pruning(encoder, options)
     evidence = (explain_evidence(found.evidence),) if found.evidence is not None and is_fit is False else ()
-    explain = (*evidence, *order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
+    explain = (*evidence, *ordered, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 
 def open_search(
-    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions
+    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, order: HitOrder | None = None
 ) -> tuple[Vectors, Callable[[int], Found]]:
     """Parse a question; return its vector, float32 [dimension], and a function that finds the k best nodes.
+
+    order: reorders the best candidates.
 
     Raises QueryError for an invalid question.
     """
@@ -95,15 +110,21 @@ def open_search(
     query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
     if not knows_question(encoder, question.text, query):
         check_known(store, question, encoder.name, options.ranking)
-    return query, partial(_find_best, store, question, query, parts, options)
+    find = partial(_find_best, store, question, query, parts, options)
+    return query, find if order is None else partial(_find_ordered, store, encoder, question.text, find, order)
 
 
 def _list_files(
-    store: GraphStore, text: str, find: Callable[[int], Found], notes: Sequence[str], options: QueryOptions
+    store: GraphStore,
+    text: str,
+    find: Callable[[int], Found],
+    notes: Sequence[str],
+    options: QueryOptions,
+    order: HitOrder | None,
 ) -> QueryResult:
     """List files with their best functions; no code is shown, so nothing is pruned, completed or packed."""
     hits, found = find_files(store, find, options.top_k)
-    notes = *notes, *_explain_found(store, found, options)
+    notes = *notes, *(order.notes if order else ()), *_explain_found(store, found, options)
     coverage = Coverage(
         searched=found.searched, filtered=found.filtered, folded=found.folded, shown=len(hits), notes=notes
     )
@@ -138,6 +159,14 @@ def _find_best(
     found = find(max(k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)
     return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, k))
+
+
+def _find_ordered(
+    store: GraphStore, encoder: Encoder, text: str, find: Callable[[int], Found], order: HitOrder, k: int
+) -> Found:
+    """Search for k nodes, and reorder the best."""
+    found = find(max(k, order.depth))
+    return replace(found, ranked=order.order(store, encoder, text, found.ranked)[:k])
 
 
 def _note_reading(text: str) -> tuple[str, ...]:

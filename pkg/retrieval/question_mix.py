@@ -1,0 +1,66 @@
+"""Mix the order of a search with how well questions that a model wrote for the candidates match the user's question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from pkg.retrieval.ranking import Ranked
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+
+
+class HitOrder(Protocol):
+    """An order of the best candidates of a search that depends on more than the search."""
+
+    @property
+    def depth(self) -> int:
+        """Return the number of best candidates that it reads."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on the latest order."""
+
+    def order(self, store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+        """Return the candidates in the new order."""
+
+
+def match_questions(encoder: Encoder, text: str, questions: Sequence[Sequence[str]]) -> list[float | None]:
+    """Return for each candidate the highest cosine of its questions with the user's; None without questions."""
+    asked = encoder.encode_query(text)
+    return [max((float(encoder.encode_query(each) @ asked) for each in some), default=None) for some in questions]
+
+
+def mix_matches(ranked: Sequence[Ranked], matches: Sequence[float | None]) -> tuple[Ranked, ...]:
+    """Order candidates by the mean of their score and their match, each scaled to [0, 1]; ties keep their order.
+
+    A candidate without a match keeps its scaled score. A candidate whose score is far above all others stays first
+    unless its match is among the worst, so that a clear order holds. Each gets the score of its new place, which keeps
+    scores comparable with those of other candidates, and no parts.
+    """
+    scores = _scale([each.score for each in ranked])
+    known = [match for match in matches if match is not None]
+    scaled = iter(_scale(known))
+    mixed = [
+        score if match is None else (score + next(scaled)) / 2 for score, match in zip(scores, matches, strict=True)
+    ]
+    order = sorted(range(len(ranked)), key=lambda place: (-mixed[place], place))
+    return tuple(
+        replace(ranked[place], score=before.score, parts=(), slope=0.0)
+        for place, before in zip(order, sorted(ranked, key=lambda each: -each.score), strict=True)
+    )
+
+
+def _scale(values: Sequence[float]) -> list[float]:
+    """Scale values linearly to [0, 1]; equal ones become 0.5."""
+    if not values:
+        return []
+    found = np.asarray(values, np.float64)
+    low, high = float(found.min()), float(found.max())
+    scaled: list[float] = ((found - low) / (high - low)).tolist() if high > low else [0.5] * len(values)
+    return scaled
