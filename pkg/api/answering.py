@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from pkg.api.lazy_types import api_types
@@ -107,14 +108,25 @@ def generate_in_context(
     say: Callable[[str], None],
     on_sample: Callable[[api_types.Sample], None],
 ) -> api_types.WrittenAnswer:
-    """Generate an answer with the given context; raises ModelError."""
+    """Generate an answer with the given context; raises ModelError.
+
+    Texts of the model are kept in the user's cache folder until the answer is complete, so that the same call continues
+    after an interruption.
+    """
+    from pkg.cache_file import find_cache_file
     from pkg.generation.cascade import write_answer
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.prompt_templates.template_choice import check_template
     from pkg.models.registry import use_model
+    from pkg.models.text_cache import UNFINISHED, TextCache, UnfinishedTexts
     from pkg.rerank.reranker import Reranker
 
     options = options or GenerateOptions()
     check_template(options.form)  # before the model is loaded
-    with use_model(model) as opened, Reranker() as reranker:
-        return write_answer(text, opened, context, options, reranker, listen=listen, say=say, on_sample=on_sample)
+    with use_model(model) as opened, Reranker() as reranker, closing(TextCache(find_cache_file(UNFINISHED))) as cache:
+        kept = UnfinishedTexts(cache)
+        answer = write_answer(
+            text, opened, context, options, reranker, listen=listen, say=say, on_sample=on_sample, unfinished=kept
+        )
+        kept.finish()
+    return answer

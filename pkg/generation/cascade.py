@@ -21,6 +21,7 @@ from pkg.generation.prompt_templates.prompt_template import Attempt, PromptTask,
 from pkg.generation.prompt_templates.template_choice import AUTO, choose_template
 from pkg.generation.sample_writer import Context, SampleWriter
 from pkg.generation.samples import Sample, Variant, WrittenAnswer, keep_complete
+from pkg.models.text_cache import UnfinishedTexts
 from pkg.models.text_model import Decoding, Listen, TextModel, Usage
 from pkg.rerank.candidates import Candidate, Ranking, Task
 from pkg.rerank.reranker import Reranker
@@ -41,11 +42,13 @@ def write_answer(
     listen: Listen | None = None,
     say: Callable[[str], None] = lambda text: None,
     on_sample: Callable[[Sample], None] = lambda sample: None,
+    unfinished: UnfinishedTexts | None = None,
 ) -> WrittenAnswer:
     """Write the answer to a question.
 
     reranker: runs examples and chooses. listen: called with each piece of the text, if the first sample is final. say:
-    called with each decision. on_sample: called with each sample as soon as it is checked. Raises ModelError for an
+    called with each decision. on_sample: called with each sample as soon as it is checked. unfinished: keeps the
+    texts until the answer is complete, for the next run. Raises ModelError for an
     unusable model, and ContextLengthError for a question that does not fit into its window. After a first sample an
     error ends the writing, and the answer is chosen among the samples so far.
     """
@@ -57,6 +60,7 @@ def write_answer(
         reranker=reranker,
         say=say,
         on_sample=on_sample,
+        unfinished=unfinished,
     )
     for note in context.notes:
         writer.decide(note)

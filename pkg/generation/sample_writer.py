@@ -17,6 +17,8 @@ from pkg.generation.prompt_templates.fitting import FittedPrompt, fit_prompt
 from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, PromptTask
 from pkg.generation.prompt_templates.template_choice import TEMPLATES
 from pkg.generation.samples import NO_CODE, Sample, Variant
+from pkg.models.prompt_batch import Conversation
+from pkg.models.text_cache import UnfinishedTexts, make_key
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.case import make_case
@@ -59,6 +61,7 @@ class SampleWriter:
     reranker: Reranker  # whose sandbox runs the examples; without a sandbox nothing is run
     say: Callable[[str], None] = lambda text: None  # called with each decision
     on_sample: Callable[[Sample], None] = lambda sample: None  # called with each checked sample
+    unfinished: UnfinishedTexts | None = None  # keeps texts until the answer is complete
     samples: list[Sample] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
 
@@ -82,11 +85,24 @@ class SampleWriter:
         fitted = fit_prompt(TEMPLATES[variant.template], self.task, helpers, self.model, tokens, history)
         for note in fitted.notes:
             self.decide(note)
-        written = run_prompt(self.model, fitted.prompt, variant.decoding, listen)
+        written = self._run(fitted.prompt, variant.decoding, listen)
         sample = _make_sample(variant, len(history) + 1, fitted, written)
         self.samples.append(self._judge(sample) if self.task.type == "code" else sample)
         self.on_sample(self.samples[-1])
         return self.samples[-1]
+
+    def _run(self, prompt: Prompt, decoding: Decoding, listen: Listen | None) -> Generation:
+        """Run the model on a prompt, or take the text of an interrupted run."""
+        if self.unfinished is None:
+            return run_prompt(self.model, prompt, decoding, listen)
+        sent = Conversation(prompt.messages) if prompt.text is None else prompt.text
+        key = make_key(self.model, sent, add_stops(prompt, decoding))
+        written, is_known = self.unfinished.write(key, lambda: run_prompt(self.model, prompt, decoding, listen))
+        if is_known:
+            self.decide("taken from an interrupted run: the next answer")
+            if listen is not None:
+                listen(written.text)
+        return written
 
     def _judge(self, sample: Sample) -> Sample:
         found = self._check(sample.text)
@@ -125,10 +141,15 @@ def holds_code(text: str) -> bool:
 
 def run_prompt(model: TextModel, prompt: Prompt, decoding: Decoding, listen: Listen | None = None) -> Generation:
     """Run a model on a prompt: a conversation, or a text to complete."""
-    decoding = replace(decoding, stop=(*decoding.stop, *prompt.stop))
+    decoding = add_stops(prompt, decoding)
     if prompt.text is not None:
         return model.complete(prompt.text, decoding, listen)
     return model.chat(prompt.messages, decoding, listen)
+
+
+def add_stops(prompt: Prompt, decoding: Decoding) -> Decoding:
+    """Return the decoding with the stop strings of a prompt."""
+    return replace(decoding, stop=(*decoding.stop, *prompt.stop))
 
 
 def render_sent(prompt: Prompt) -> str:

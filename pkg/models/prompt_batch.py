@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from operator import itemgetter
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pkg.models.text_model import Decoding, Generation, Message, TextModel
-from pkg.resources import map_ahead
 
 
 class Hole(NamedTuple):
@@ -43,23 +43,50 @@ def write_all(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -
     """Write a text for each prompt, in their order; the first error ends the batch."""
     if isinstance(model, BatchingModel):
         return model.write_batch(prompts, decoding)
-    return list(write_each(model, prompts, decoding))
+    return [text for _, text in sorted(write_each(model, prompts, decoding), key=itemgetter(0))]
 
 
-def write_each(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Generation]:
-    """Yield the text for each prompt, in their order, as soon as it is written, so that a caller can keep it."""
+def write_each(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[tuple[int, Generation]]:
+    """Yield the index of each prompt with its text, as soon as it is written, so that a caller can keep it.
+
+    After an error or Ctrl-C, the texts that are being written are yielded before it is raised.
+    """
     if isinstance(model, BatchingModel):
         size = max(1, model.parallel)
         for start in range(0, len(prompts), size):
-            yield from model.write_batch(prompts[start : start + size], decoding)
+            yield from enumerate(model.write_batch(prompts[start : start + size], decoding), start)
     elif model.parallel < 2:
-        yield from (write(model, prompt, decoding) for prompt in prompts)
+        yield from ((index, write(model, prompt, decoding)) for index, prompt in enumerate(prompts))
     else:
-        pool = ThreadPoolExecutor(model.parallel)
-        try:
-            yield from map_ahead(lambda prompt: pool.submit(write, model, prompt, decoding), prompts, model.parallel)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        yield from _write_in_parallel(model, prompts, decoding)
+
+
+def _write_in_parallel(
+    model: TextModel, prompts: Sequence[Prompt], decoding: Decoding
+) -> Iterator[tuple[int, Generation]]:
+    pool = ThreadPoolExecutor(model.parallel)
+    error: BaseException | None = None
+    try:
+        futures = {pool.submit(write, model, prompt, decoding): index for index, prompt in enumerate(prompts)}
+        waiting = set(futures)
+        while waiting:
+            try:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            except KeyboardInterrupt as interrupt:
+                if error is not None:
+                    raise
+                done, error = set(), interrupt
+            for future in sorted(done, key=futures.__getitem__):
+                fault = future.exception()
+                if fault is None:
+                    yield futures[future], future.result()
+                error = error or fault
+            if error is not None:
+                waiting = {each for each in waiting if not each.cancel()}
+    finally:
+        pool.shutdown(cancel_futures=True)
+    if error is not None:
+        raise error
 
 
 def write(model: TextModel, prompt: Prompt, decoding: Decoding) -> Generation:

@@ -9,9 +9,10 @@ import pytest
 from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally
 from pkg.lab.datasets.file_pieces import RepositoryText, write_chunks
 from pkg.lab.datasets.pair_checks import Repositories
-from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.datasets.self_augmentation import plan_steps, run_steps
 from pkg.lab.lab_options import DatasetOptions
+from pkg.models.text_cache import TextCache
 from pkg.models.text_model import TextModel
 
 pytestmark = pytest.mark.model

@@ -370,8 +370,9 @@ def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: boo
 @contextmanager
 def _open_runner(name: str, step: str, total: int, price: Price | None) -> Iterator[RequestRunner]:
     """Open a model with the cache of its texts; at the end report its usage."""
-    from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+    from pkg.lab.datasets.request_runner import RequestRunner
     from pkg.models.registry import open_model
+    from pkg.models.text_cache import TextCache
     from pkg.models.usage import render_usage
 
     with closing(TextCache()) as cache, closing(open_model(name)) as model, closing(ProgressBar()) as bar:

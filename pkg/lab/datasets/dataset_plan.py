@@ -23,9 +23,10 @@ from pkg.lab.datasets.file_pieces import (
 )
 from pkg.lab.datasets.import_questions import read_importing_files
 from pkg.lab.datasets.pair_checks import Repositories
-from pkg.lab.datasets.request_runner import Request, RequestRunner, StepEstimate, TextCache, estimate_requests
+from pkg.lab.datasets.request_runner import Request, RequestRunner, StepEstimate, estimate_requests
 from pkg.lab.datasets.self_augmentation import estimate_steps, plan_steps, run_steps
 from pkg.lab.lab_options import DatasetOptions
+from pkg.models.text_cache import TextCache
 from pkg.models.text_model import TextModel, Usage
 from pkg.models.usage import Price
 

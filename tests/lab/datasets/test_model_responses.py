@@ -20,10 +20,11 @@ from pkg.lab.datasets.model_responses import (
     plan_tasks,
     write_responses,
 )
-from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.judge.items import JudgedItem, read_items
 from pkg.lab.judge.judge_tasks import PREFERENCES
 from pkg.lab.lab_options import DatasetOptions
+from pkg.models.text_cache import TextCache
 
 ITEMS = [JudgedItem(str(number), f"Write function {number}.") for number in range(50)]
 POOL = [f"m{number}" for number in range(5)]

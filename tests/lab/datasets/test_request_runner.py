@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from scripted_model import Asked, ScriptedModel
 
 from pkg.errors import ContextLengthError, ModelAnswerError, ModelBusyError
 from pkg.lab.datasets.dataset_rows import Place
-from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, TextCache, make_key
+from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner
 from pkg.models.prompt_batch import Conversation, Prompt, write
+from pkg.models.text_cache import TextCache
 from pkg.models.text_model import Decoding, Generation, Message, Usage
 
 ASKED = Conversation((Message("system", "Be short."), Message("user", "Why?")))
@@ -115,52 +115,3 @@ def test_listen_is_called_for_each_reply(cache: TextCache) -> None:
     assert [row["id"] for row in rows] == ["A", "B"]
     assert told == [1, 2, 3]
     assert (counts.taken, counts.dropped.total()) == (3, 1)
-
-
-def test_another_process_finds_a_text(tmp_path: Path) -> None:
-    key = make_key(ScriptedModel(["x"]), ASKED, Decoding())
-    with closing(TextCache(tmp_path / "a" / "texts.db")) as cache:
-        assert cache.find(key) is None
-        cache.put(key, WRITTEN)
-    with closing(TextCache(tmp_path / "a" / "texts.db")) as cache:
-        assert cache.find(key) == WRITTEN
-        assert cache.fault is None
-
-
-def test_the_key_depends_on_all_inputs() -> None:
-    model = ScriptedModel(["x"])
-    keys = {
-        make_key(model, ASKED, Decoding()),
-        make_key(ScriptedModel(["x"], identity="another"), ASKED, Decoding()),
-        make_key(model, ASKED, Decoding(seed=1)),
-        make_key(model, ASKED, Decoding(temperature=0.5)),
-        make_key(model, Conversation((Message("user", "Be short."), Message("user", "Why?"))), Decoding()),
-        make_key(model, Conversation(ASKED.messages[:1]), Decoding()),
-    }
-    assert len(keys) == 6
-    assert make_key(model, ASKED, Decoding()) in keys
-
-
-def test_an_unusable_file_is_reported_without_failing(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    with closing(TextCache(tmp_path / "file" / "texts.db")) as cache:
-        cache.put(b"key", WRITTEN)
-        assert cache.find(b"key") is None
-        assert "cannot be used" in str(cache.fault)
-
-
-def test_a_damaged_file_is_recreated(tmp_path: Path) -> None:
-    (tmp_path / "texts.db").write_bytes(b"no database " * 1000)
-    with closing(TextCache(tmp_path / "texts.db")) as cache:
-        cache.put(b"key", WRITTEN)
-        assert cache.find(b"key") == WRITTEN
-
-
-def test_a_text_whose_bytes_have_changed_is_not_found(tmp_path: Path) -> None:
-    path = tmp_path / "texts.db"
-    with closing(TextCache(path)) as cache:
-        cache.put(b"key", WRITTEN)
-        cache.run("UPDATE text SET text = replace(text, 'quotes', 'quotas')", ())
-        assert cache.find(b"key") is None
-        cache.put(b"key", WRITTEN)
-        assert cache.find(b"key") == WRITTEN

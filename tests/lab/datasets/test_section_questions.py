@@ -13,7 +13,7 @@ from trees import open_graph_at, write_tree
 from pkg.indexing.build import build
 from pkg.lab.datasets.dataset_rows import StepCounts
 from pkg.lab.datasets.pair_checks import Repositories
-from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.datasets.section_questions import (
     MAX_ANSWER_LENGTH,
     Section,
@@ -24,6 +24,7 @@ from pkg.lab.datasets.section_questions import (
     write_questions,
 )
 from pkg.lab.lab_options import DatasetOptions
+from pkg.models.text_cache import TextCache
 
 STEP = "".join(f"Step {number} of the installation is told in this line.\n" for number in range(40))
 WORDS = "".join(f"Option {number} is described here, in as many words as a paragraph has.\n\n" for number in range(60))

@@ -14,9 +14,10 @@ from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally, read_rows
 from pkg.lab.datasets.file_pieces import RepositoryText, write_chunks
 from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.prompts import list_corpus
-from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.datasets.self_augmentation import estimate_steps, plan_steps, run_steps
 from pkg.lab.lab_options import DatasetOptions
+from pkg.models.text_cache import TextCache
 from pkg.models.usage import Price
 
 CART = "import json\n\n\ndef load_cart(path):\n    return json.loads(path.read_text())\n"

@@ -188,7 +188,8 @@ class Evaluation:
         for decoding, group in groups.items():
             prompts = [each.prompt for each in group]
             sent = [Conversation(each.messages) if each.text is None else each.text for each in prompts]
-            for each, found in zip(group, write_each(self._model, sent, decoding), strict=True):
+            for index, found in write_each(self._model, sent, decoding):
+                each = group[index]
                 self._folder.add_generation(each.key, {"prompt": render_sent(each.prompt), **asdict(found)})
         for each in asked:
             row = known[each.key]

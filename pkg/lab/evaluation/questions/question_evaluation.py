@@ -60,15 +60,20 @@ class QuestionEvaluation:
         return BATCH if isinstance(self.model, BatchingModel) else self.model.parallel
 
     def _ask(self, system: System, items: Sequence[QaItem]) -> Iterator[QaRecord]:
-        """Collect evidence for some questions, and answer those that are not refused in one batch."""
+        """Collect evidence for some questions, and answer those that are not refused in one batch.
+
+        Refused questions come first, then each answer as soon as it is written.
+        """
         asked = [(each, self._open(system, each)) for each in items]
         prepared = [(each, answerer, _prepare(answerer, each)) for each, answerer in asked]
-        waiting = [(answerer, each) for _, answerer, each in prepared if each.conversation is not None]
-        prompts = [each.conversation for _, each in waiting if each.conversation is not None]
-        written = iter(write_each(self.model, prompts, waiting[0][0].decoding) if self.model and waiting else ())
-        for item, answerer, each in prepared:
-            answer = answerer.finish(each, next(written)) if each.conversation is not None else each.answer
-            yield self._make_record(system, item, each, answer)
+        for item, _, each in prepared:
+            if each.conversation is None:
+                yield self._make_record(system, item, each, each.answer)
+        waiting = [entry for entry in prepared if entry[2].conversation is not None]
+        prompts = [each.conversation for _, _, each in waiting if each.conversation is not None]
+        for index, text in write_each(self.model, prompts, waiting[0][1].decoding) if self.model and waiting else ():
+            item, answerer, each = waiting[index]
+            yield self._make_record(system, item, each, answerer.finish(each, text))
 
     def _open(self, system: System, item: QaItem) -> QuestionAnswerer:
         gold = self._find_gold(item) if self.options.oracle_file else set()
