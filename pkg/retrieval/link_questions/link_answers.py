@@ -287,6 +287,11 @@ class _Answerer:
         if answer.coverage.named is not None:
             sections += self._list_unbound(target)
         notes = list(_list_notes(kind, answer, bool(kept or answer.entries)))
+        if clause.is_elsewhere:
+            outside = [each for each in inside if each.place.path != target.place.path]
+            own = len(inside) - len(outside)
+            notes.append(f"only those in other files{f'; {own} more in {target.place.path}' if own else ''}")
+            inside, sections = outside, list(_list_sections(kind, target.nodes[0], outside))
         if clause.within is not None and len(kept) > len(inside):
             notes.append(f"{len(inside)} in {clause.within.names[0]}, and {len(kept) - len(inside)} elsewhere")
         if kind == "bases" and (outside := _list_outside(target.nodes[0], kept)):

@@ -39,7 +39,7 @@ _WORDS: Mapping[str, str] = {
     "IMPORTERS": "importers importer",
     "INHERIT": (
         "inherit inherits inheriting extend extends extending subclass subclasses subclassing derive derives"
-        " deriving descend descends descending"
+        " deriving descend descends descending build builds building"
     ),
     "INHERITED": "subclassed extended derived inherited based descended",
     "CHILDREN": "children child descendants descendant implementations implementers inheritors",

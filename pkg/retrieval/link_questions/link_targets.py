@@ -13,11 +13,13 @@ from pkg.retrieval.deps.paths import SUFFIXES, derive_module, find_modules
 from pkg.retrieval.link_questions.link_lexicon import ASPECTS
 from pkg.retrieval.link_questions.link_skeletons import LinkKind
 from pkg.retrieval.link_questions.link_wordings import Phrase
+from pkg.terms.words import split_terms
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 _SPECIAL = {"constructor": "__init__", "initializer": "__init__", "initialiser": "__init__", "destructor": "__del__"}
+_DESCRIBED = {"Class": Label.CLASS, "Function": Label.FUNCTION, "Constant": Label.CONSTANT}
 _UNITS = (Label.FILE, Label.LIBRARY)
 
 
@@ -50,7 +52,19 @@ class NameFinder:
                 nodes, via = self._find_inherited(owner, name.rpartition(".")[2], phrase.kind)
             if nodes:
                 return [self._make(group, via) for group in group_definitions(nodes)]
-        return []
+        return self._find_described(phrase) if phrase.is_plain and phrase.kind in _DESCRIBED else []
+
+    def _find_described(self, phrase: Phrase) -> list[Meaning]:
+        """Find definitions whose names have all words of a description, such as the header policy class."""
+        wanted = set(split_terms(phrase.names[0].encode())) if phrase.names else set()
+        found = [
+            node
+            for source in self.sources
+            for node in self.store.nodes((_DESCRIBED[phrase.kind],), source.name)
+            if len(wanted) > 1 and wanted <= set(split_terms(node.name.encode()))
+        ]
+        kept = [node for node in found if all(self._is_node_inside(node, each) for each in phrase.inside)]
+        return [self._make(group, "") for group in group_definitions(kept)]
 
     def _find_nodes(self, name: str, label: str, kind: LinkKind) -> list[Node]:
         plain = name.strip(".").removeprefix("@")
@@ -72,8 +86,7 @@ class NameFinder:
             found = [
                 node
                 for node in find_named(self.store, rest, self.sources)
-                if node.qualname == rest
-                and f"{derive_module(node.path, packages[node.source])}.".startswith(f"{above}.")
+                if node.qualname == rest and f".{above}." in f".{derive_module(node.path, packages[node.source])}."
             ]
             if found:
                 return found

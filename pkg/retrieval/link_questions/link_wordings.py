@@ -39,6 +39,11 @@ _LEAD = re.compile(
 )
 
 
+_ELSEWHERE = re.compile(
+    r" (?:(?:outside(?: of)?|beyond) (?:its|their|the|his)(?: own)? (?:file|module)"
+    r"|(?:in|from|by) (?:any |some |the )?other (?:files?|modules?))\b",
+    re.IGNORECASE,
+)
 _ASKING = ("who", "what", "where")
 """First words of a part of a question that are not those of a relative clause."""
 
@@ -60,6 +65,7 @@ class LinkClause:
     subjects: tuple[Phrase, ...]
     other: Phrase | None = None  # of a link between two subjects, its end
     within: Phrase | None = None  # the place that the results must be in
+    is_elsewhere: bool = False  # whether the results must be in other files than the subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,15 @@ def parse_link_question(text: str) -> LinkQuestion:
     if len(text) > LONGEST_QUESTION:
         return LinkQuestion(())
     plain = _LEAD.sub("", " ".join(text.split()).strip(" .?!"), count=1)
-    words = _read_words(plain)
+    kept = _ELSEWHERE.sub("", plain)
+    words = _read_words(kept)
     parts = _read_parts(words)
     found = _parse(parts)
     if words and not any(each.token in ("X", "?") for each in parts):
         # A name that is also a word of the lexicon: who calls run.
         found = _parse(_read_parts([*words[:-1], words[-1]._replace(is_quoted=True)]))
-    return found
+    is_elsewhere = kept != plain
+    return found._replace(clauses=tuple(replace(each, is_elsewhere=is_elsewhere) for each in found.clauses))
 
 
 def _parse(parts: list[_Part]) -> LinkQuestion:
@@ -246,9 +254,13 @@ def _read_parts(words: Sequence[_Word]) -> list[_Part]:
     while place < len(words):
         end, phrase = _read_phrase(words, place)
         if phrase is not None:
-            if phrase.is_plain and parts and parts[-1].word in ("which", "test"):  # which runner, which test runner
-                phrase = phrase._replace(names=())
-            parts.append(_Part("X", phrase))
+            is_asked = phrase.is_plain and bool(parts) and parts[-1].word in ("which", "what")
+            follows = words[end].token if end < len(words) else ""
+            if is_asked and follows in _VERBS and words[end].lower != "called":  # which transports call
+                parts.append(_Part("THING"))
+            else:
+                is_noun = is_asked or (phrase.is_plain and bool(parts) and parts[-1].word == "test")  # test runner
+                parts.append(_Part("X", phrase._replace(names=()) if is_noun else phrase))
             place = end
             continue
         word = words[place]
@@ -264,6 +276,7 @@ def _read_parts(words: Sequence[_Word]) -> list[_Part]:
     return _drop_scope(parts)
 
 
+_VERBS = frozenset({"CALL", "USE", "IMPORT", "INHERIT", "OVERRIDE", "CREATE", "READ", "IMPLEMENT"})
 _BEFORE_SCOPE = frozenset({"X", "CALLED", "USED", "IMPORTED", "THING", "FILE", "TESTED", "WHO"})
 _AFTER_SCOPE = frozenset({"", "and", "CALL", "USE", "IMPORT", "INHERIT", "CREATE", "OVERRIDE"})
 

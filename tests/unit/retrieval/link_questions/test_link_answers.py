@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from scripted_model import ScriptedModel
@@ -107,6 +108,20 @@ def test_results_in_a_place_count_those_elsewhere(graph: Graph) -> None:
     written = answer(graph, "Which functions in shop/bank.py call fill?")
     assert "test_fill" not in written
     assert "0 in shop/bank.py, and 1 elsewhere" in written
+
+
+def test_results_in_other_files_leave_out_the_own_one(graph: Graph) -> None:
+    written = answer(graph, "is Cart used outside of its own file?")
+    assert "shop/__init__.py:1 from shop.cart import Cart" in written
+    assert "only those in other files; 1 more in shop/cart.py" in written
+
+
+def test_a_class_may_be_described_by_words_of_its_name(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'graph.db'}"
+    code = "class _HeaderPolicyBase:\n    pass\n\n\nclass Header(_HeaderPolicyBase):\n    pass\n"
+    pkg.build_graph(write_tree(tmp_path / "repo", {"http.py": code}), store=store)
+    with open_graph(store) as graph:
+        assert "http.py:5 Header" in answer(graph, "which classes build on the header policy class?")
 
 
 def test_an_unknown_name_is_left_to_the_search(graph: Graph) -> None:

@@ -40,6 +40,9 @@ LINKS = [
     ("Which methods override Base.save?", "overridden by", "Base.save"),
     ("Who creates Cart objects?", "creators", "Cart"),
     ("Where is EmptyCartError raised?", "creators", "EmptyCartError"),
+    ("which file is find_price in", "definition", "find_price"),
+    ("which transports call prepare_queue", "callers", "prepare_queue"),
+    ("who calls run", "callers", "run"),
     ("Does Cart.total call find_price?", "calls", "Cart.total"),
     ("Is find_price called by Cart.total?", "calls", "Cart.total"),
     ("Is Cart a subclass of Base?", "inherits", "Cart"),
@@ -96,6 +99,7 @@ which file contains the configuration
 change the timeout of the connection
 is the connection used after it is closed
 read the config file
+is this file really a dicom file
 override Base.save in Cart
 Cart.total is called with None, which raises TypeError
 """.strip().splitlines()
@@ -135,6 +139,11 @@ def test_a_name_has_the_class_or_module_around_it() -> None:
 def test_words_joined_are_a_name_if_their_kind_is_said() -> None:
     phrase = parse_link_question("what uses the sync worker class?").clauses[0].subjects[0]
     assert phrase.names == ("sync_worker", "SyncWorker")
+
+
+def test_results_may_be_asked_for_outside_of_the_file() -> None:
+    (clause,) = parse_link_question("is TLVEncoder used outside of its own file?").clauses
+    assert (clause.kind, clause.is_elsewhere) == ("uses", True)
 
 
 def test_results_may_be_asked_for_in_a_place() -> None:
