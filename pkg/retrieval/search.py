@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pkg.errors import QueryError, UnknownWordsError, shorten
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
-from pkg.retrieval.candidate_pool import collect_pool
+from pkg.retrieval.candidate_pool import Pool, collect_pool
 from pkg.retrieval.deps.paths import list_code_files, list_text_files
 from pkg.retrieval.long.long_search import choose_blocks, collect_long_pool, rank_long
 from pkg.retrieval.long.question_parts import Part
@@ -33,7 +33,10 @@ LABELS_OF_MODE = {
     "file": (Label.FUNCTION,),  # the score of a file is that of its best functions
     "text": (Label.CHUNK,),
 }
-DEEPER = 4  # factor of candidates after blocks of too few functions were found
+FIRST_PAGE = 25
+"""Answers of the first search, whose order is that of the first places for any k: with more candidates, features that
+compare them would change the order."""
+DEEPER = 4  # factor of answers of the next search where these are too few
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ at most in the last bits
 SHOWN_TEXT = 60  # characters of a question quoted in a message
 SUGGESTED = 3  # paths suggested in a message
@@ -112,30 +115,54 @@ def _find_fused(
     by_function: bool,
     with_declarations: bool,
 ) -> Found:
-    labels, depth, (encoder, _) = LABELS_OF_MODE[mode], k, store.encoder()
+    labels, (encoder, _) = LABELS_OF_MODE[mode], store.encoder()
     if mode == "declaration":
         labels = labels[:1]  # the three labels are searched as one
-    while True:
+
+    def rank_page(size: int) -> tuple[list[Pool], list[Ranked]]:
+        """Collect the candidates for some answers, and rank as many, or all if there are no others."""
         pools = [
             collect_pool(
-                store, question, query, label, depth, _narrow(where, label), with_declarations and label is labels[-1]
+                store, question, query, label, size, _narrow(where, label), with_declarations and label is labels[-1]
             )
             for label in labels
         ]
+        ranked = size if not all(pool.holds_all(size) for pool in pools) else sum(len(pool.outlines) for pool in pools)
         lists = [
-            rank_linear(pool, label, k, encoder, by_function)
+            rank_linear(pool, label, ranked, encoder, by_function)
             if ranking == "linear"
-            else rank_reciprocal(pool, k, by_function)
+            else rank_reciprocal(pool, ranked, by_function)
             for pool, label in zip(pools, labels, strict=True)
         ]
-        best = _join(lists, by_function)[:k]
-        if len(best) == k or not by_function or all(pool.holds_all(depth) for pool in pools):
-            break
-        depth *= DEEPER
+        return pools, _join(lists, by_function)
+
+    size = FIRST_PAGE
+    pools, best = rank_page(size)
+    evidence = measure_evidence(pools)
+    while len(best) < k and not all(pool.holds_all(size) for pool in pools):
+        size *= DEEPER
+        pools, page = rank_page(size)
+        best = _append_page(best, page, by_function)
+    best = best[:k]
     folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
     is_approximate = any(pool.is_approximate for pool in pools)
-    return Found(tuple(best), searched, filtered, folded, is_approximate, measure_evidence(pools))
+    return Found(tuple(best), searched, filtered, folded, is_approximate, evidence)
+
+
+def _append_page(best: list[Ranked], page: Sequence[Ranked], by_function: bool) -> list[Ranked]:
+    """Append the candidates of a deeper search that are new, with at most the score of the last one.
+
+    Features compare the candidates of one search, so a deeper one may order the first places differently.
+    """
+    known = {_identify(each, by_function) for each in best}
+    lowest = best[-1].score if best else 1.0
+    fresh = (each for each in page if _identify(each, by_function) not in known)
+    return [*best, *(replace(each, score=min(each.score, lowest)) for each in fresh)]
+
+
+def _identify(each: Ranked, by_function: bool) -> str:
+    return each.owner if by_function else each.content_hash
 
 
 def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:

@@ -133,3 +133,25 @@ def test_the_cosine_stays_visible_under_every_ranking(store: FakeStore) -> None:
 
 def test_a_graph_without_functions_has_no_hits() -> None:
     assert find(make_store({"a.py": "X = 1\n"}), "anything", "both") == Found((), 0, 0, 0)
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("mode", ["function", "block", "both"])
+@pytest.mark.parametrize("by_function", [False, True])
+def test_fewer_answers_are_the_first_of_more(mode: str, ranking: str, by_function: bool) -> None:
+    words = ["item", "price", "cart", "stock", "order", "tax"]
+    code = "".join(
+        f"def add_{words[n % 6]}_{n}({words[n // 6 % 6]}):\n"
+        f"    if {words[n // 36 % 6]}:\n        return {n}\n    run({n})\n\n\n"
+        for n in range(400)
+    )
+    store = make_store({"shop.py": code})
+    question, query = parse_question("add the price of an item"), FakeEncoder().encode_query("add the price of an item")
+    found = [
+        find_nodes(store, question, query, mode, k, NodeFilter(), ranking, by_function=by_function).ranked
+        for k in (300, 120, 40, 25, 5)
+    ]
+    ids = [[each.id for each in ranked] for ranked in found]
+    assert [len(each) for each in ids] == [300, 120, 40, 25, 5]
+    assert all(ids[0][: len(each)] == each for each in ids)
+    assert [each.score for each in found[0]] == sorted((each.score for each in found[0]), reverse=True)
