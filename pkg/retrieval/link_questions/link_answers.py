@@ -38,7 +38,7 @@ from pkg.retrieval.deps.coverage_text import describe_affected, describe_doubt
 from pkg.retrieval.deps.impact import find_impact
 from pkg.retrieval.deps.names import DEFINITIONS, Target
 from pkg.retrieval.deps.neighbours import LinkReader
-from pkg.retrieval.deps.paths import list_sources
+from pkg.retrieval.deps.paths import SUFFIXES, list_sources, name_unit
 from pkg.retrieval.deps.readers import find_readers
 from pkg.retrieval.deps.walk import find_chains, walk_dependencies, walk_relations
 from pkg.retrieval.freshness import find_stale
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 MOST_MEANINGS = 6  # of a name that are answered; further ones are listed by their places
 MOST_LISTED = 20  # further meanings
+PACKAGE = "__init__.py"
 ALL_DEPTHS = 10  # steps along bases and subclasses
 LONGEST_HEAD = 140  # characters of a definition's header
 LONGEST_IMPORT = 80  # characters of an import statement
@@ -277,27 +278,44 @@ class _Answerer:
         target, kind = meaning.target, "readers" if meaning.target.is_constant else clause.kind
         answer = self._walk(kind, meaning)
         kept = [each for each in answer.found if _is_asked(kind, target.nodes[0], each)]
-        inside = [
-            each for each in kept if self._is_within(clause, each.place.source, each.place.path, each.place.qualname)
-        ]
-        sections = list(_list_sections(kind, target.nodes[0], inside))
+        shown = [each for each in kept if self._is_shown(clause, target, each.place)]
+        sections = list(_list_sections(kind, target.nodes[0], shown))
+        if kind in ("importers", "uses") and target.place.path.endswith(PACKAGE):
+            sections += self._list_inner_importers(clause, target)
         if answer.entries and clause.within is None:
             entries = [f"{each.path}:{each.line} {each.by}" for each in answer.entries]
             sections.append(Section("entered by", entries, len(entries)))
         if answer.coverage.named is not None:
             sections += self._list_unbound(target)
         notes = list(_list_notes(kind, answer, bool(kept or answer.entries)))
-        if clause.is_elsewhere:
-            outside = [each for each in inside if each.place.path != target.place.path]
-            own = len(inside) - len(outside)
-            notes.append(f"only those in other files{f'; {own} more in {target.place.path}' if own else ''}")
-            inside, sections = outside, list(_list_sections(kind, target.nodes[0], outside))
-        if clause.within is not None and len(kept) > len(inside):
-            notes.append(f"{len(inside)} in {clause.within.names[0]}, and {len(kept) - len(inside)} elsewhere")
+        if len(kept) > len(shown):
+            where = "in other files" if clause.within is None else f"in {clause.within.names[0]}"
+            notes.append(f"{len(shown)} {where}, and {len(kept) - len(shown)} elsewhere")
         if kind == "bases" and (outside := _list_outside(target.nodes[0], kept)):
             notes = [each for each in notes if each != _NOTHING["bases"]]
             sections.append(Section("bases outside of the graph, as written", outside, len(outside)))
-        return _make(meaning, kind, sections, notes, [_place_link(each) for each in inside])
+        return _make(meaning, kind, sections, notes, [_place_link(each) for each in shown])
+
+    def _is_shown(self, clause: LinkClause, target: Target, place: Place) -> bool:
+        """Return whether a result is where the question asks for results."""
+        if clause.is_elsewhere and (place.source, place.path) == (target.place.source, target.place.path):
+            return False
+        return self._is_within(clause, place.source, place.path, place.qualname)
+
+    def _list_inner_importers(self, clause: LinkClause, target: Target) -> Iterator[Section]:
+        """Yield the files elsewhere that import a module inside a package."""
+        source, folder = target.place.source, target.place.path.removesuffix(PACKAGE)
+        paths = [path for path, _, _ in self.store.fingerprints(source) if path.startswith(folder)]
+        files = self.store.get([name_unit(source, path) for path in paths if path.endswith(SUFFIXES)])
+        inner = [node for node in files if node.id != target.nodes[0].id]
+        if not inner:
+            return
+        options = DepsOptions(direction="in", relations=("imports",), limit=0)
+        inside = tuple(each for node in inner for each in self.store.subtree(node.id) if each.label in DEFINITIONS)
+        found = walk_relations(self.reader, Target(tuple(inner), inside), options).found
+        outer = [each for each in found if not each.place.path.startswith(folder)]
+        lines = list(_join_importers([each for each in outer if self._is_shown(clause, target, each.place)]))
+        yield Section("importers of modules inside it", lines, len(lines))
 
     def _walk(self, kind: LinkKind, meaning: Meaning) -> Dependencies:
         target = meaning.target
@@ -346,7 +364,8 @@ class _Answerer:
             options = DepsOptions(direction="out", relations=("inherits",), limit=0, depth=ALL_DEPTHS)
         else:
             options = DepsOptions(direction="out", relations=("calls", "imports", "inherits", "overrides"), limit=0)
-        links = [each for each in walk_relations(self.reader, start.target, options).found if each.place.id in ends]
+        walked = walk_relations(self.reader, start.target, options).found
+        links = [each for each in walked if each.place.id in ends or _imports_from(each, end)]
         lines = [f"{each.relation}: {format_dependency(each)}" for each in links]
         notes = () if lines else (f"no such link is in the graph from {start.name} to {end.name}",)
         sections = [Section("links", lines, len(lines))] if lines else []
@@ -355,6 +374,15 @@ class _Answerer:
 
 _CALLABLE = (Label.FUNCTION, Label.CLASS, Label.FILE)
 _NO_COVERAGE = CallCoverage("", 0, 0, 0)
+
+
+def _imports_from(each: Dependency, end: Meaning) -> bool:
+    """Return whether a link is an import from a package, which leads to a module inside it."""
+    node = end.target.nodes[0]
+    if node.label is not Label.FILE or not node.path.endswith(PACKAGE) or each.relation != "imports":
+        return False
+    name = node.path.removesuffix(PACKAGE).replace("/", ".").strip(".")
+    return holds_module(each.link.text, name) or holds_module(each.link.text, name.rpartition(".")[2])
 
 
 def _is_asked(kind: LinkKind, target: Node, each: Dependency) -> bool:

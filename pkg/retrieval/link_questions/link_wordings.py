@@ -157,8 +157,14 @@ def _match(parts: Sequence[_Part]) -> LinkClause | None:
     for skeleton in dict.fromkeys(starts):
         for kind, pattern in list_skeletons():
             if clause := _match_row(kind, pattern, skeleton, phrases):
+                if clause.kind == "needs" and "FILE" in skeleton.split() and _is_file(clause.subjects[0]):
+                    return replace(clause, kind="imports")  # which libraries are used in cart.py
                 return clause
     return None
+
+
+def _is_file(phrase: Phrase) -> bool:
+    return phrase.kind == "File" or "/" in phrase.names[0] or phrase.names[0].endswith(".py")
 
 
 def _join_subjects(tokens: Sequence[str]) -> str:

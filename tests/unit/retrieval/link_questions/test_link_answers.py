@@ -113,7 +113,7 @@ def test_results_in_a_place_count_those_elsewhere(graph: Graph) -> None:
 def test_results_in_other_files_leave_out_the_own_one(graph: Graph) -> None:
     written = answer(graph, "is Cart used outside of its own file?")
     assert "shop/__init__.py:1 from shop.cart import Cart" in written
-    assert "only those in other files; 1 more in shop/cart.py" in written
+    assert "2 in other files, and 1 elsewhere" in written
 
 
 def test_a_class_may_be_described_by_words_of_its_name(tmp_path: Path) -> None:
