@@ -362,6 +362,7 @@ class Outline(NamedTuple):
     content_hash: str
     owner: str  # id of the function that contains a block; else the node's own
     cosine: float  # with the vector of the query (P-14)
+    has_questions: bool = False  # whether a model wrote questions for a function
 
 
 class Edge(NamedTuple):

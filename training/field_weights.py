@@ -13,12 +13,12 @@ from scores import DEPTH, average_reciprocals
 from term_weights import TermWeights
 
 from pkg.terms.inverted_index import LexicalIndex
-from pkg.terms.term_weights import Field, FieldRow, FieldWeights
+from pkg.terms.term_weights import TRAINED_FIELDS, Field, FieldRow, FieldWeights
 from pkg.terms.words import split_terms
 
 START = FieldWeights(  # the result of an earlier run
-    weights=np.array([8, 2, 0.5, 2.5, 0.15, 0.3]),
-    lengths=np.array([0.8, 1.0, 0.5, 0.8, 0.8, 1.0]),
+    weights=np.array([8, 2, 0.5, 2.5, 0.15, 0.3, 1.0]),
+    lengths=np.array([0.8, 1.0, 0.5, 0.8, 0.8, 1.0, 0.8]),
     averages=np.ones(len(Field)),
     saturation=1.2,
 )
@@ -42,10 +42,10 @@ def tune_fields(sets: Sequence[FieldSet], terms: TermWeights, tell: Callable[[st
 
 
 def measure_averages(sets: Sequence[FieldSet]) -> FieldRow:
-    """Return the average number of terms in each field, over functions where it is not empty."""
+    """Return the average number of terms in each field, over functions where it is not empty; 1 if it always is."""
     lengths = np.concatenate([each.counts.lengths for each in sets])
     averages = lengths.sum(axis=0) / np.maximum((lengths > 0).sum(axis=0), 1)
-    return np.array([round(float(each), 1) for each in averages])
+    return np.array([round(float(each), 1) or 1.0 for each in averages])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class _Move:
 
 def _list_moves(step: float) -> Iterator[_Move]:
     for factor in (step, 1 / step):
-        yield from (_Move(value, field, factor) for field in Field for value in ("weight", "b"))
+        yield from (_Move(value, field, factor) for field in TRAINED_FIELDS for value in ("weight", "b"))
         yield _Move("k1", None, factor)
 
 
@@ -104,6 +104,6 @@ def write_fields(weights: FieldWeights, path: Path) -> None:
             "b": float(weights.lengths[field]),
             "average": float(weights.averages[field]),
         }
-        for field in Field
+        for field in TRAINED_FIELDS
     }
     path.write_text(json.dumps({"k1": weights.saturation, "fields": fields}, indent=2) + "\n", encoding="utf-8")

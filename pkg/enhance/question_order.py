@@ -24,7 +24,7 @@ from pkg.graph.graph_records import find_questions
 from pkg.local_errors import describe_local
 from pkg.model import Label, Node, Questions
 from pkg.models.registry import find_remote, open_model
-from pkg.retrieval.question_mix import match_questions, mix_matches
+from pkg.retrieval.question_mix import DEPTH, match_questions, mix_matches
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pkg.retrieval.ranking import Ranked
 
 NAME = "questions"  # value of --rerank-hits, before the name of the model
-DEPTH = 15  # candidates that get questions: as many as one or two rounds of parallel requests
 SECONDS = 30.0  # of waiting for a model in one query; the next query continues with the rest
 _SHOWN_REASON = 120  # characters of a failure in a note
 

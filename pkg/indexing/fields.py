@@ -210,6 +210,8 @@ class FieldSpans:
             for comment in written.docstring.comments:
                 self._add_written(Field.COMMENTS, comment)
         self._add(Field.BODY, body, end)
+        for question in written.questions.texts if written.questions else ():
+            self._add_written(Field.QUESTIONS, question)
         self.nodes += 1
 
     def add_import(self, name: str, statement: str) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pkg.encode.encoder import is_additive, knows_question
+from pkg.encode.registry import find_service
 from pkg.errors import UsageError, count_things
 from pkg.graph.audits import is_current
 from pkg.model import Coverage, Label, Matches, Node, NodeFilter, Outline, QueryResult
@@ -111,7 +112,11 @@ def open_search(
     if not knows_question(encoder, question.text, query):
         check_known(store, question, encoder.name, options.ranking)
     find = partial(_find_best, store, question, query, parts, options)
-    return query, find if order is None else partial(_find_ordered, store, encoder, question.text, find, order)
+    if order is not None:
+        return query, partial(_find_ordered, store, encoder, question.text, find, order)
+    if options.rerank_hits is not None:
+        return query, find
+    return query, partial(_find_asked, store, encoder, question.text, find)
 
 
 def _list_files(
@@ -159,6 +164,16 @@ def _find_best(
     found = find(max(k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)
     return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, k))
+
+
+def _find_asked(store: GraphStore, encoder: Encoder, text: str, find: Callable[[int], Found], k: int) -> Found:
+    """Search for k nodes, and reorder the best if a model wrote questions for any candidate."""
+    found = find(k)
+    if not found.has_questions or find_service(encoder.name) is not None:
+        return found  # a service would be sent the questions again with each query
+    from pkg.retrieval.question_mix import StoredQuestions
+
+    return _find_ordered(store, encoder, text, find, StoredQuestions(), k)
 
 
 def _find_ordered(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from pkg.graph.graph_records import find_questions
 from pkg.retrieval.ranking import Ranked
 
 if TYPE_CHECKING:
@@ -28,6 +29,25 @@ class HitOrder(Protocol):
 
     def order(self, store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
         """Return the candidates in the new order."""
+
+
+DEPTH = 15
+"""Best candidates that are reordered: few enough to have their questions written while somebody waits."""
+
+
+class StoredQuestions:
+    """Orders the best candidates by the questions that the graph has for them."""
+
+    depth = DEPTH
+    notes: tuple[str, ...] = ()
+
+    def order(self, store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+        """Return the candidates with the best ones reordered."""
+        best = ranked[:DEPTH]
+        nodes = store.get(list(dict.fromkeys(each.owner or each.id for each in best)))
+        found = {node.id: known.texts for node in nodes if (known := find_questions(node.properties))}
+        matches = match_questions(encoder, text, [found.get(each.owner or each.id, ()) for each in best])
+        return (*mix_matches(best, matches), *ranked[DEPTH:])
 
 
 def match_questions(encoder: Encoder, text: str, questions: Sequence[Sequence[str]]) -> list[float | None]:

@@ -51,6 +51,7 @@ class Found:
     filtered: int
     folded: int
     is_approximate: bool = False  # whether a dense search did not examine all nodes
+    has_questions: bool = False  # whether a model wrote questions for any candidate
     evidence: Evidence | None = None  # for judging whether anything fits; not with the ranking ``dense``
 
 
@@ -139,6 +140,7 @@ def _find_fused(
     size = FIRST_PAGE
     pools, best = rank_page(size)
     evidence = measure_evidence(pools)
+    has_questions = any(each.has_questions for pool in pools for each in pool.owners)
     while len(best) < k and not all(pool.holds_all(size) for pool in pools):
         size *= DEEPER
         pools, page = rank_page(size)
@@ -147,7 +149,7 @@ def _find_fused(
     folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
     is_approximate = any(pool.is_approximate for pool in pools)
-    return Found(tuple(best), searched, filtered, folded, is_approximate, evidence)
+    return Found(tuple(best), searched, filtered, folded, is_approximate, has_questions, evidence)
 
 
 def _append_page(best: list[Ranked], page: Sequence[Ranked], by_function: bool) -> list[Ranked]:

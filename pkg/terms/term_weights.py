@@ -32,7 +32,13 @@ class Field(IntEnum):
     DOCSTRING = 3
     COMMENTS = 4
     BODY = 5
+    QUESTIONS = 6  # that a model wrote
 
+
+TRAINED_FIELDS: tuple[Field, ...] = tuple(each for each in Field if each is not Field.QUESTIONS)
+"""Fields with learned weights; the training packages have no generated questions."""
+
+QUESTION_SHARE = 0.5  # of the weight of a docstring: several questions of a model, some of them wrong
 
 FieldRow = npt.NDArray[np.float64]
 """One number for each field: float64 [fields]."""
@@ -68,7 +74,10 @@ def load_field_weights() -> FieldWeights:
 def parse_field_weights(text: str) -> FieldWeights:
     """Parse weights of fields from JSON: k1, and weight, b and average of each field."""
     found = json.loads(text)
-    rows = {key: np.array([found["fields"][each.name.lower()][key] for each in Field], float) for key in _KEYS}
+    fields: dict[Field, dict[str, float]] = {each: found["fields"][each.name.lower()] for each in TRAINED_FIELDS}
+    docstring = fields[Field.DOCSTRING]
+    fields[Field.QUESTIONS] = docstring | {"weight": docstring["weight"] * QUESTION_SHARE}
+    rows = {key: np.array([fields[each][key] for each in Field], np.float64) for key in _KEYS}
     return FieldWeights(rows["weight"], rows["b"], rows["average"], float(found["k1"]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,22 @@ def test_questions_are_stored_beside_docstrings_and_removed_apart(store: GraphSt
     assert dict(store.generated_texts("demo")) == {hashes[0]: Generated(WRITTEN), hashes[1]: Generated(None, ASKED)}
     change(store, {}, *hashes)
     assert export(store) == before
+
+
+def test_a_function_is_found_by_the_words_of_its_questions(store: GraphStore) -> None:
+    fill(store, FILES)
+    terms, query = weigh_terms("configuration"), encoder().encode_query("configuration")
+    wanted = find_id(store, Label.FUNCTION, "find_settings")
+    assert store.text_search(Label.FUNCTION, terms, 5).matches == ()
+    assert not store.outlines([wanted], query)[wanted].has_questions
+    hashed = int(line_of(store, "find_settings")["content_hash"], 16)
+    asked = replace(ASKED, texts=("Where is the configuration looked up?",))
+    change(store, {hashed: Generated(None, asked)}, hashed)
+    assert [match.id for match in store.text_search(Label.FUNCTION, terms, 5).matches] == [wanted]
+    assert store.outlines([wanted], query)[wanted].has_questions
+    asked_words = store.text_search(Label.FUNCTION, terms, 5).matches[0].score
+    change(store, {hashed: Generated(replace(WRITTEN, text=asked.texts[0]))}, hashed)
+    assert store.text_search(Label.FUNCTION, terms, 5).matches[0].score > asked_words  # a docstring counts more
 
 
 def test_a_removed_docstring_restores_the_graph(store: GraphStore) -> None:

@@ -611,7 +611,7 @@ def _outline(entry: Entry, vector: npt.NDArray[np.float32]) -> Outline:
     lines = node.end_line - node.start_line + 1
     place = node.source, node.path, node.name, qualname
     facts = node.kind, lines, node.content_hash, find_owner(node.id, node.label, node.name)
-    return Outline(node.id, node.label, *place, *facts, _cosine(entry.vector, vector))
+    return Outline(node.id, node.label, *place, *facts, _cosine(entry.vector, vector), "questions" in node.properties)
 
 
 def _find_function(entries: dict[str, Entry], entry: Entry) -> str:

@@ -396,19 +396,21 @@ class OutlineReader:
             if numbers := [row.number for row in rows.values() if row.outline.label in group]:
                 cosines |= self._vectors.score(group[0], numbers, vector)
         return {
-            node_id: Outline._make((*outline[:-1], cosines[number]))
+            node_id: Outline._make((*outline[:-2], cosines[number], outline.has_questions))
             for node_id, (number, outline) in rows.items()
             if number in cosines
         }
 
 
 def _make_row(row: tuple[Any, ...]) -> tuple[str, _Row]:
-    number, identity, label_number, source, path, name, qualname, kind_number, lines, content_hash = row
+    number, identity, label_number, source, path, name, qualname, kind_number, lines, content_hash, asked = row
     label, kind = sql.LABELS[label_number], sql.KINDS[kind_number] or None
     if label is Label.BLOCK:  # the path of a block is in the column without an index
         name, qualname = qualname, ""
     node_id, hashed = format_id(identity % (1 << 64)), format_id(content_hash % (1 << 64))
     owner = find_owner(node_id, label, name)
     name = name or qualname  # of module code, which is found by its path, not by its name
-    outline = Outline(node_id, label, source, path, name, qualname or name, kind, lines, hashed, owner, 0.0)
+    outline = Outline(
+        node_id, label, source, path, name, qualname or name, kind, lines, hashed, owner, 0.0, bool(asked)
+    )
     return node_id, _Row(number, outline)

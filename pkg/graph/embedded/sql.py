@@ -296,9 +296,10 @@ LIST_CALLS = f"SELECT {_CALL_COLUMNS} WHERE {_OF_SOURCE.format(1)} ORDER BY call
 _EDGES_OF_SOURCE = f"""SELECT type, start, "end", line, rule, confidence FROM ({{}}) AS edge
     JOIN source ON source.number = edge.source WHERE {_OF_SOURCE.format(1)}"""
 LIST_STRUCTURE, LIST_LINKS = (_EDGES_OF_SOURCE.format(edges) for edges in (_STRUCTURE, _LINKS))
-_OUTLINE = """SELECT node.number, node.id, node.label, source.name,
+_OUTLINE = f"""SELECT node.number, node.id, node.label, source.name,
     (SELECT min(unit.path) FROM part JOIN unit ON unit.number = part.unit WHERE part.fragment = node.fragment),
-    node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash"""
+    node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash,
+    {_HAS_QUESTIONS} > 0"""
 LIST_OUTLINES = f"""{_OUTLINE} FROM json_each(?) AS asked JOIN node ON node.id = asked.value
     JOIN source ON source.number = node.source WHERE node.label IN ({_FUNCTION}, {_BLOCK}, {_DECLARED})"""
 LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (

@@ -385,7 +385,8 @@ LIST_OUTLINES = f"""CALL () {{ {_find_nodes(_RANKED)}
         MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u) RETURN u.path AS path ORDER BY path, h.line LIMIT 1
     }}) ELSE n.path END AS path
     RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN {_GRAPH_LABEL_NAMES}][0], n.source,
-        path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE}]) AS found"""
+        path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE},
+        n.questions_model IS NOT NULL]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
     CALL (u, names) {{ MATCH (u)-[e:IMPORTS]->(n) WHERE n.source IN $ready

@@ -110,9 +110,10 @@ def make_outline(
     lines: int,
     content_hash: str,
     score: float,
+    has_questions: bool,
 ) -> Outline:
     """Build the outline of a function or block from a record; the score is that of an index."""
     known = _LABELS[label]
     qualname = "" if known is Label.BLOCK else qualname
     facts = kind, lines, content_hash, find_owner(identity, known, name)
-    return Outline(identity, known, source, path, name, qualname or name, *facts, to_cosine(score))
+    return Outline(identity, known, source, path, name, qualname or name, *facts, to_cosine(score), has_questions)

@@ -95,6 +95,16 @@ def test_the_graph_is_only_read_and_its_own_questions_are_used_first(plain: list
     assert notes_of(lines)[0].endswith(": 5 stored")
 
 
+def test_stored_questions_find_and_order_hits_of_every_query(plain: list[str], model: ScriptedModel) -> None:
+    model.answers = lambda asked: QUESTION if f"def {plain[-1]}(" in asked[-1].content else "How is a box moved away?"
+    assert run("enhance", "--questions", "--model", MODEL).exit_code == 0
+    lines = ask()
+    assert lines[0]["qualname"] == plain[-1]
+    assert notes_of(lines) == []
+    assert run("enhance", "--questions", "--undo", "scripted").exit_code == 0
+    assert [each["qualname"] for each in ask()[:-1]] == plain
+
+
 def test_failures_are_counted_and_keep_their_place(plain: list[str], model: ScriptedModel) -> None:
     answers = model.answers
     assert callable(answers)

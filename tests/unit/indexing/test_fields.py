@@ -44,7 +44,7 @@ def test_each_field_has_its_own_terms_and_comments_are_taken_out_of_the_body() -
         + name_counts(0, Field.BODY, "return path read")
         + name_counts(0, Field.COMMENTS, "reads files at once")
     )
-    assert counts.lengths.tolist() == [[2, 0, 5, 3, 4, 3]]
+    assert counts.lengths.tolist() == [[2, 0, 5, 3, 4, 3, 0]]
 
 
 PIECES = st.lists(st.sampled_from(["read_file ", "readFile, ", "größe\n", "12 ", "", "x.y ", "PATHS"]), max_size=12)
@@ -67,7 +67,7 @@ def test_spans_are_counted_as_their_texts_are_split(pieces: list[tuple[list[str]
 
 def test_term_weights_are_weighted_counts_over_lengths() -> None:
     row = np.ones(len(Field))
-    weights = FieldWeights(row * [8, 2, 1, 1, 1, 0.5], row * 0.5, row * 4, 1.25)
+    weights = FieldWeights(row * [8, 2, 1, 1, 1, 0.5, 1], row * 0.5, row * 4, 1.25)
     rows = FieldReader().count(b"read file\nread it read it\n", [(0, 9, 0, Field.NAME), (10, 25, 0, Field.BODY)], [], 2)
     found = rows.weigh(weights)
     assert found.counts.tolist() == [3, 0]
