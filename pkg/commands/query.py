@@ -145,8 +145,8 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
 @click.option(
     "--rerank-hits",
     metavar="MODEL",
-    help="Reorder the 50 best candidates by a cross-encoder of sentence-transformers; or questions: the 15 best by"
-    " questions that the text model of --model writes for them once.",
+    help="Reorder the 50 best candidates by a cross-encoder of sentence-transformers; or the 30 best by an encoder such"
+    " as minilm; or questions: the 15 best by questions that the text model of --model writes for them once.",
 )
 @setting(
     "--floor/--no-floor",

@@ -12,7 +12,7 @@ from pkg.errors import QueryError
 from pkg.model import Coverage, Hit, Label, Matches, Node, NodeFilter, QueryResult
 from pkg.retrieval.query_options import QueryOptions, RankingMethod, node_filter
 from pkg.retrieval.question import Question, parse_question
-from pkg.retrieval.ranking import RANK_OFFSET, RERANK_DEPTH, Ranked, rerank_hits
+from pkg.retrieval.ranking import RANK_OFFSET, RERANK_DEPTH, Ranked
 from pkg.retrieval.search import Found, check_paths, check_text, explain_empty, refuse_unknown
 
 if TYPE_CHECKING:
@@ -114,11 +114,10 @@ def _find(store: GraphStore, query: Vectors, question: Question, options: QueryO
     find = partial(find_chunks, store, query, question.weights, where=where, ranking=options.ranking)
     if options.rerank_hits is None:
         return find(options.top_k)
-    from pkg.encode.sentence import load_pair_model
+    from pkg.retrieval.second_look import reorder_hits
 
     found = find(max(options.top_k, RERANK_DEPTH))
-    model = load_pair_model(options.rerank_hits)
-    return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, options.top_k))
+    return replace(found, ranked=reorder_hits(store, options.rerank_hits, question.text, found.ranked, options.top_k))
 
 
 def _make_hit(rank: int, match: Ranked, node: Node) -> Hit:

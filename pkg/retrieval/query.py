@@ -26,7 +26,7 @@ from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import MAX_TEXT, Question, parse_question
 from pkg.retrieval.question_fit import explain_evidence, explain_misfit, fits
-from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
+from pkg.retrieval.ranking import RERANK_DEPTH
 from pkg.retrieval.search import Found, check_known, check_paths, check_text, explain_empty, find_nodes, refuse_unknown
 
 if TYPE_CHECKING:
@@ -159,11 +159,10 @@ def _find_best(
 
     if options.rerank_hits is None:
         return find(k)
-    from pkg.encode.sentence import load_pair_model
+    from pkg.retrieval.second_look import reorder_hits
 
     found = find(max(k, RERANK_DEPTH))
-    model = load_pair_model(options.rerank_hits)
-    return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, k))
+    return replace(found, ranked=reorder_hits(store, options.rerank_hits, question.text, found.ranked, k))
 
 
 def _find_asked(store: GraphStore, encoder: Encoder, text: str, find: Callable[[int], Found], k: int) -> Found:
@@ -236,7 +235,9 @@ def _explain_order(options: QueryOptions) -> tuple[str, ...]:
     """Return a note of the model that ordered the hits."""
     if options.rerank_hits is None:
         return ()
-    return (f"the best {max(options.top_k, RERANK_DEPTH)} candidates were ordered by the model {options.rerank_hits}",)
+    from pkg.retrieval.second_look import explain_order
+
+    return (explain_order(options.rerank_hits),)
 
 
 def _explain_pruning(encoder: Encoder, options: QueryOptions) -> tuple[str, ...]:

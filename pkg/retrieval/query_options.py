@@ -47,7 +47,7 @@ class QueryOptions:
     prune_steps: int = 1
     hops: int = 1  # 0 adds no callees
     callers: bool = False  # Q-23; whether functions that call a hit are added
-    rerank_hits: str | None = None  # a cross-encoder that reorders the best candidates; or questions:MODEL
+    rerank_hits: str | None = None  # a cross-encoder or encoder that reorders the best candidates; or questions:MODEL
     helpers: HelperChoice = "needed"  # which callees are added: those that the question needs, all (P-06), or none
     tests: TestChoice = "auto"  # whether tests are hits: if the question asks for them, only tests, or never
     declarations: bool = True  # whether classes, constants and modules are found beside functions and blocks

@@ -235,7 +235,7 @@ def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence
     Their scores are those of the model, without parts; the cosine is kept. Texts are quoted, as some of these models
     are chat models, which read them in a prompt.
     """
-    read, rest = ranked[: max(RERANK_DEPTH, k)], ranked[max(RERANK_DEPTH, k) :]
+    read, rest = ranked[:RERANK_DEPTH], ranked[RERANK_DEPTH:]
     headings = Headings(store.sources())
     nodes = store.get([each.id for each in read])
     texts = [quote_data(f"{headings.of(node)}\n{node.content}") for node in nodes]

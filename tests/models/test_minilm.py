@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from trees import write_tree
 
+from pkg.api import build_graph, open_graph
 from pkg.encode.batched import BatchedEncoder
 from pkg.encode.minilm import DIMENSION, WINDOW, MiniLM, find_files
 from pkg.encode.registry import load_encoder
@@ -56,6 +58,21 @@ def test_a_heading_changes_a_vector(encoder: BatchedEncoder) -> None:
     plain, headed = encoder.encode([CLOSE, CLOSE], ["", "net/client Connection.close"])
     query = encoder.encode_query("close the connection of a client")
     assert headed @ query > plain @ query
+
+
+def test_a_graph_of_the_default_encoder_is_asked_in_other_words_than_its_own(tmp_path: Path) -> None:
+    code = (
+        "def purge(store):\n    for key in store:\n        store.evict(key)\n\n\n"
+        "def persist(store, path):\n    path.write_bytes(store.encode())\n\n\n"
+        "def retry(call, attempts):\n    for _ in range(attempts):\n        call()\n\n\n"
+        "def authenticate(account, secret):\n    return account.verify(secret)\n"
+    )
+    address = f"sqlite:///{tmp_path}/graph.db"
+    build_graph(write_tree(tmp_path / "tree", {"app.py": code}), store=address)
+    questions = {"check the password of a user": "authenticate", "save it to disk": "persist"}
+    with open_graph(address) as graph:
+        found = [graph.query(text, mode="function", top_k=1, rerank_hits="minilm") for text in questions]
+    assert [each.hits[0].qualname for each in found] == list(questions.values())
 
 
 def test_the_registry_loads_it_with_a_cache() -> None:
