@@ -1,4 +1,4 @@
-"""The CoSQA development questions, typed by users of a search engine, over its corpus of 6,267 functions."""
+"""The CoSQA development questions, typed by users of a search engine, over its corpus of 6,267 functions (U-05)."""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ def _pin_source(name: str, version: str, sha256: str) -> Package:
 
 ASTROPY = Package("astropy", "8.0.2", "000d6998bcf4f097257b3776f29f1dafde0967bf1b091edbad95df564eee4eea")
 DJANGO = Package("django", "5.2.8", "37e687f7bd73ddf043e2b6b97cfe02fcbb11f2dbb3adccc6a2b18c6daa054d7f")
+# The papers name no version of spyder: this one has the files of their questions (A-22).
 SPYDER = _pin_source("spyder", "6.0.0a4", "c0e08db67e86db8eb97fe7ae789af15a4138a952ddbaeb70eaec30a67a61ae9d")
 """Its wheel lacks files that questions about its repository ask for."""
 

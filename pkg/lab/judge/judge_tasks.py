@@ -37,7 +37,7 @@ OVERALL = "overall"
 NO_REFERENCE = "(none is known)"
 CUT = "\n[... {} characters are left out here ...]\n"
 _VERDICT = re.compile(r"\[\[(A|B|C|D)\]\]")
-_GRADE = re.compile(r"\bRating:(?=\s*\d)")
+_GRADE = re.compile(r"\bRating:(?=[\s*_`]*\d)")
 Orders = Literal["both", "random"]
 
 MIN_ANSWERS = {"pairwise": 2, "grade": 1, "annotate": 1, "correctness": 1}

@@ -25,7 +25,7 @@ from pkg.models.text_model import Decoding, Usage
 from pkg.quoting.hidden_characters import escape_json
 
 VERDICT = re.compile(r"\[\[(A|B|C|D)\]\]")
-GRADE = re.compile(r"\bRating:\s*(\d+)\b")
+GRADE = re.compile(r"\bRating:[\s*_`]*(\d+)\b")  # also **Rating:** 7
 RATIONALE = re.compile(r"\bRationale:\s*(.*?)(?=\n\s*(?:#|Rating:)|\Z)", re.DOTALL)
 _SECTION = re.compile(r"^\W*(?:Output for )?Response (\d+)\b.*$", re.MULTILINE | re.IGNORECASE)
 
@@ -94,6 +94,21 @@ def parse_levels(text: str, count: int) -> list[ReadGrade]:
         parts = dict(enumerate(_cut_at(text, found), 1))
     missing = "" if not text.strip() else "-"  # an answer that the text omits has no value; only empty texts are EMPTY
     return [parse_grade(parts.get(number, missing), LEVELS) for number in range(1, count + 1)]
+
+
+def begin_value(kind: Kind, text: str, count: int) -> str:
+    """Return the beginning of the first value that the text of a judge lacks, such as "Rating:"; "" if it has all.
+
+    count: number of the judged answers.
+    """
+    if kind == "pairwise":
+        return "" if VERDICT.search(text) else "[["
+    if kind != "annotate":
+        return "" if GRADE.search(text) else "Rating:"
+    named = {int(heading[1][:4]) for heading in _SECTION.finditer(text)}
+    grades = enumerate(parse_levels(text, count), 1)
+    missing = (number for number, grade in grades if grade.rating is None and number not in named)
+    return next((f"#### Output for Response {number}\nRating:" for number in missing), "")
 
 
 def _cut_at(text: str, matches: list[re.Match[str]]) -> list[str]:

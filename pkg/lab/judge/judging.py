@@ -1,9 +1,10 @@
 """Judges, with a text model or without one, and running them over tasks; the file of the last check.
 
-A model gets prompts in batches; stored judgements are reused, and long texts shortened (Q-17, C-05, C-17). The score of
-the judge without a model, a baseline, is the mean of the word overlap with the reference, the share of citations that
-are in the evidence, and the share of tests that pass. It ignores meaning: a right answer in other words scores low, a
-wrong one in the same words high.
+Any model can be the judge (Q-20, C-19). It gets prompts in batches; stored judgements are reused, and long texts
+shortened (Q-17, C-05, C-17). A text that ends without its value is continued at the beginning of one, if the model can
+continue texts: small models do not stop giving reasons. The score of the judge without a model, a baseline, is the mean
+of the word overlap with the reference, the share of citations that are in the evidence, and the share of tests that
+pass. It ignores meaning: a right answer in other words scores low, a wrong one in the same words high.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from pkg.errors import ContextLengthError, ModelAnswerError, ModelError, PathErr
 from pkg.lab.judge.items import JudgedItem
 from pkg.lab.judge.judge_check import JudgeCheck, check_judge, count_cases, list_planted_tasks, plant_cases
 from pkg.lab.judge.judge_tasks import JudgeOptions, JudgeTask, add_prefill, restore_prefill, write_prompt
-from pkg.lab.judge.judgements import GRADES, LEVELS, Judgement, JudgementFile, describe_task, make_judgement, make_key
+from pkg.lab.judge.judgements import (
+    GRADES,
+    LEVELS,
+    Judgement,
+    JudgementFile,
+    begin_value,
+    describe_task,
+    make_judgement,
+    make_key,
+)
 from pkg.lab.judge.ratings import Rating
 from pkg.models.prompt_batch import BatchingModel, Conversation, write, write_all
 from pkg.models.registry import open_model
@@ -42,6 +52,10 @@ BATCH_SIZE = 16  # prompts for a model that writes a batch in about the time of 
 MIN_PROMPT_TOKENS = 256
 PROMPT_ERRORS = (ContextLengthError, ModelAnswerError)  # cost one task; other errors end the run
 TYPICAL_COMPLETION = 150  # tokens of a judgement: a few sentences
+VALUE_TOKENS = 8  # of a value alone: a number or a letter, and the end of its line
+COPIED = ("\n## Form", "\n## An example of the form", "\n## What to", "\n### Instruction\n")
+"""Stop strings: headings of the prompts, which small models copy after their answer. Services allow four."""
+
 NAME = "overlap"
 """The name of the judge without a model, in rows and reports."""
 
@@ -193,22 +207,44 @@ class ModelJudge:
     ) -> Iterator[tuple[str, Generation | ModelError]]:
         """Yield each key with its text or the error of the model, as soon as it is complete."""
         prompts = {key: each.prompt for key, each in batch.items() if each.prompt is not None}
+        decoding = replace(decoding, stop=COPIED)
         if isinstance(self._model, BatchingModel) and len(prompts) > 1:
             try:
-                yield from zip(prompts, write_all(self._model, list(prompts.values()), decoding), strict=True)
+                written = write_all(self._model, list(prompts.values()), decoding)
+                for key, each in zip(prompts, written, strict=True):
+                    yield key, self._add_value(batch[key].task, prompts[key], each, decoding)
                 return
             except PROMPT_ERRORS:
                 pass  # caused by one prompt of the batch: retry each alone
         with ThreadPoolExecutor(max(1, self._model.parallel)) as pool:
-            futures = {pool.submit(self._try, prompt, decoding): key for key, prompt in prompts.items()}
+            futures = {pool.submit(self._try, batch[key].task, each, decoding): key for key, each in prompts.items()}
             for future in as_completed(futures):
                 yield futures[future], future.result()
 
-    def _try(self, prompt: Conversation, decoding: Decoding) -> Generation | ModelError:
+    def _try(self, task: JudgeTask, prompt: Conversation, decoding: Decoding) -> Generation | ModelError:
         try:
-            return write(self._model, prompt, decoding)
+            return self._add_value(task, prompt, write(self._model, prompt, decoding), decoding)
         except ModelError as fault:
             return fault
+
+    def _add_value(self, task: JudgeTask, prompt: Conversation, written: Generation, decoding: Decoding) -> Generation:
+        """Continue a text that ends without a value at the beginning of the value, if the model can."""
+        for _ in task.systems if self._model.can_prime and written.text.strip() else ():
+            text = restore_prefill(prompt, written.text)
+            begun = begin_value(task.kind, text, len(task.systems))
+            if not begun:
+                break
+            asked = Conversation(tuple(each for each in prompt.messages if each.role != "assistant"))
+            left = decoding.max_tokens - written.usage.completion_tokens if task.kind == "annotate" else 0
+            shorter = replace(decoding, max_tokens=max(left, VALUE_TOKENS))
+            try:
+                more = write(self._model, asked.begin(f"{text.rstrip()}\n{begun}"), shorter)
+            except PROMPT_ERRORS:  # the window is full
+                break
+            is_cut = written.finish == "length" or (more.finish == "length" and task.kind == "annotate")
+            text = f"{written.text.rstrip()}\n{begun}{more.text}"
+            written = Generation(text, "length" if is_cut else "stop", written.usage + more.usage)
+        return written
 
     def _finish(self, sent: _TaskPrompt, written: Mapping[str, Generation | ModelError]) -> Judgement:
         task, key = sent.task, sent.key

@@ -1,4 +1,4 @@
-"""The papers' baseline: chunks of characters of all files, found by their vectors alone (Q-07, Q-14, A-37).
+"""The papers' baseline: chunks of characters of all files, found by their vectors alone (Q-07, Q-14, U-03, A-37).
 
 The chunks are cut from the texts in the graph and kept in memory for one generation.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pkg.lab.judge.judge_tasks import Kind
 from pkg.lab.judge.judgements import (
     EMPTY,
     INSIDE,
@@ -11,6 +12,7 @@ from pkg.lab.judge.judgements import (
     NONE,
     OUTSIDE,
     SEVERAL,
+    begin_value,
     parse_grade,
     parse_levels,
     parse_verdict,
@@ -40,6 +42,8 @@ def test_the_first_verdict_counts(text: str, verdict: str, oddities: tuple[str, 
         ("Rationale: Short.\nRating: 7", 7, ()),
         ("Rating: 2/10", 2, ()),
         ("Rating: 10/10.", 10, ()),
+        ("**Rating:** 7", 7, ()),
+        ("Rating: **7**/10", 7, ()),
         ("Rating:\n 8", 8, ()),
         ("Rating: 3\nRating: 9", 3, (SEVERAL,)),
         ("Rating: 4 would be too much.", 4, (INSIDE,)),
@@ -76,3 +80,20 @@ def test_without_headings_ratings_count_in_their_order_if_there_are_enough() -> 
     assert [each.rating for each in parse_levels("Rating: 1\nRating: 5", 2)] == [1, 5]
     assert [each.rating for each in parse_levels("Rating: 1\nRating: 5", 3)] == [None, None, None]
     assert parse_grade("Rating: 6", LEVELS).rating is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("grade", "Rationale: It works.", "Rating:"),
+        ("grade", "Rationale: It works.\nRating: 0", ""),
+        ("correctness", "Rating: NUMBER", "Rating:"),
+        ("pairwise", "A is better.", "[["),
+        ("pairwise", "[[D]]", ""),
+        ("annotate", "#### Output for Response 1\nRating: 4", "#### Output for Response 2\nRating:"),
+        ("annotate", "#### Output for Response 1\nRating: 4\n#### Output for Response 2\nRating: high", ""),
+        ("annotate", "Rating: 4\nRating: 2", ""),
+    ],
+)
+def test_the_beginning_of_a_missing_value_depends_on_the_kind(kind: Kind, text: str, expected: str) -> None:
+    assert begin_value(kind, text, 2) == expected

@@ -87,7 +87,8 @@ def test_grades_use_the_preference_of_the_item_or_those_of_the_options() -> None
 def test_a_model_continues_the_beginning_of_a_rating() -> None:
     model = ScriptedModel([" 4\nRationale: It works.\n\n#### Output for Response 2\nRating: 2\nRationale: It fails."])
     (found,) = judge(model, replace(OPTIONS, kind="annotate"), items=ITEMS[1:])
-    assert found.ratings == (4, 2, None)
+    assert found.ratings == (4, 2, 4)  # the third is requested alone
+    assert model.asked[1][-1].content.endswith("Rationale: It fails.\n#### Output for Response 3\nRating:")
     assert model.asked[0][-1].content == "#### Output for Response 1\nRating:"
     plain = ScriptedModel(["Rating: DIGIT\nRationale: REASON"], can_prime=False)
     (found,) = judge(plain, replace(OPTIONS, kind="annotate"), items=ITEMS[1:])
@@ -117,6 +118,24 @@ def test_an_unparsable_text_is_a_judgement_without_a_value() -> None:
     assert [each.oddities for each in found[:3]] == [(EMPTY,), (INSIDE,), (SEVERAL,)]
     graded = judge(ScriptedModel(["Rating: 12"]), replace(OPTIONS, kind="grade"), items=ITEMS[:1])
     assert [(each.ratings, each.oddities) for each in graded] == [((None,), (OUTSIDE,))] * 2
+
+
+def test_reasons_without_a_value_are_continued_at_its_beginning() -> None:
+    model = ScriptedModel(["It lacks a test.", "3/10", "It lacks a test."])
+    graded = judge(model, replace(OPTIONS, kind="grade"), items=ITEMS[:1])
+    assert [each.ratings for each in graded] == [(3,), (None,)]
+    assert model.asked[1][-1].content == "Rationale:It lacks a test.\nRating:"
+    assert graded[0].text == "Rationale:It lacks a test.\nRating:3/10"
+    (first, *_) = judge(ScriptedModel(["A is shorter.", "A]]"]), items=ITEMS[:1])
+    assert (first.verdict, first.text) == ("A", "A is shorter.\n[[A]]")
+    plain = ScriptedModel(["It lacks a test.", "Rating: 3/10"], can_prime=False)
+    assert [each.ratings for each in judge(plain, replace(OPTIONS, kind="grade"), items=ITEMS[:1])] == [(None,), (3,)]
+
+
+def test_a_value_that_does_not_fit_into_the_window_is_missing() -> None:
+    model = ScriptedModel(["It lacks a test.", ContextLengthError("too long"), "Rating: 3"])
+    graded = judge(model, replace(OPTIONS, kind="grade"), items=ITEMS[:1])
+    assert [(each.ratings, each.fault) for each in graded] == [((None,), ""), ((3,), "")]
 
 
 def test_a_truncated_text_is_reported_and_stored(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Benchmarks and their items, read from the files of HumanEval and MBPP or of EvalPlus (P-32).
+"""Benchmarks and their items, read from the files of HumanEval and MBPP or of EvalPlus (P-32, C-23).
 
 A file is identified by the hash of its rows, not of its bytes, so that it may be compressed again.
 """
