@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +51,20 @@ spyder 20 have the right file first with it, and 15 without."""
 ABOVE_CODE = 0.15
 """Excess of a section's score over that of code that answers as well: the best one has half of it for its words alone.
 Of the questions about spyder most have the right file first with .1 to .2."""
+FITS_BETTER = 0.4
+"""Excess of the best section's score over that of the best code, from which a question is not about code."""
+CODE_FIRST = 4  # pieces of code before the first section, for a question about code
+SECTIONS_BESIDE_CODE = 2
+_DOCUMENTS = re.compile(
+    r"\b(?:install\w*|set(?:ting)? up|upgrad\w*|licen[cs]\w*|copyright|document(?:ation|ed|s)?|docs|readme|changelog"
+    r"|manual|guid(?:e|es|elines?)|tutorials?|faq|contribut\w*|donat\w*|financial\w*|sponsor\w*|authors?|maintainers?"
+    r"|reviewers?|releas(?:e|es|ed|ing)|versions?|support(?:s|ed)?|requirements?|required|dependenc(?:y|ies)|logo|project"
+    r"|recommended|how (?:do|can|should|would) (?:i|we|you|one)|how to|(?:can|may|should) i|used for"
+    r"|purpose of the \w+ \w* ?package)\b"
+    r"|\b[\w-]+\.(?:md|rst|txt|toml|cfg|ini|ya?ml|json)\b",
+    re.IGNORECASE,
+)
+"""Words of questions that documents answer: about installation, use, licence, releases and the project itself."""
 ALIKE = 0.55  # minimal similarity of a related word
 MIN_COSINE, MIN_HELD = 0.4, 0.25
 """Thresholds for a section to fit: its cosine, and its share of the question's words, by their rarity."""
@@ -162,7 +177,7 @@ def _add_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> 
     explored = explore_code(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))
     code = list(list_code(explored, gatherer.with_tests))
     sections = find_sections(gatherer.store, gatherer.query, gatherer.text, options)
-    found = _merge(code, sections.pieces)
+    found = merge_sections(code, sections.pieces, asks_documents(gatherer.text))
     pack.add(_interleave(found, chunks))
     if not subjects.files:
         pack.add(gatherer.list_above(code))
@@ -180,11 +195,22 @@ def _interleave(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Iterat
     yield from waiting
 
 
-def _merge(code: Sequence[Evidence], sections: Sequence[Evidence]) -> list[Evidence]:
-    """Merge code and sections by score, each list in its own order.
+def asks_documents(text: str) -> bool:
+    """Return whether a question is about installation, use, licence or documents, and not about code."""
+    return bool(_DOCUMENTS.search(text))
 
-    The score of code is the rate of right answers, that of a section the mean of its cosine and lexical score.
+
+def merge_sections(code: Sequence[Evidence], sections: Sequence[Evidence], by_score: bool) -> list[Evidence]:
+    """Merge code and sections, each list in its own order: by score, or code first and few sections.
+
+    The score of code is the rate of right answers, that of a section the mean of its cosine and lexical score. Sections
+    are also merged by score if nothing in the code fits nearly as well as they do.
     """
+    best_code, best_section = (max((each.score for each in some), default=0.0) for some in (code, sections))
+    if not by_score and best_section - best_code < FITS_BETTER:
+        shown = iter(sections[:SECTIONS_BESIDE_CODE])
+        first = [*code[:CODE_FIRST], *islice(shown, 1), *code[CODE_FIRST:]]
+        return [*first, *shown]
     merged: list[Evidence] = []
     waiting = deque(sections)
     for piece in code:
