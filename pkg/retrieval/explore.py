@@ -2,7 +2,8 @@
 
 A question about links, such as 'who calls X', is answered from the graph instead (`link_questions`).
 The hits of a question come first, followed by functions on a path between two of them (P-06). A token budget decides
-how each is shown: by its code, or by its header with the first sentence of its docstring (A-10).
+how each is shown: by its code, its deciding lines, its header with the first sentence of its docstring, or its name
+(A-10).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pkg.graph.path_filter import is_test
 from pkg.model import DECLARATION_LABELS, Edge, Label, Node, RelationType, Stale, is_bound
 from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.class_heads import fold_definitions
+from pkg.retrieval.deciding_lines import abridge
 from pkg.retrieval.deps.answer import Place, make_place
 from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.heads import make_head
@@ -26,6 +28,7 @@ from pkg.retrieval.link_questions.link_answers import LinkAnswers, answer_link_q
 from pkg.retrieval.needed_helpers import fold_docstring
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import DEFAULT_EXPLORE, ExploreOptions, QueryOptions, check_minimum, list_globs
+from pkg.retrieval.question import parse_question
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
@@ -34,19 +37,21 @@ if TYPE_CHECKING:
 
 FOUND = 20  # hits considered
 BETWEEN = 3  # functions on a path between two hits
-MIN_SHARE = 0.2  # of the best hit's score, for a hit to be shown with its code
-FIRST_SHARE = 0.4  # of the budget, for the code of the first piece
-REST_SHARE = 0.2
-"""Share of the remaining budget for the code of each later piece. With .6 and .5, a tenth fewer plain questions have a
-right function among those shown; with less, fewer have its code."""
-LINES_SHARE = 0.25  # of the budget, for calls, callers and uses
+MIN_SHARE = 0.1  # of the best hit's score, for a hit to be shown with its code
+FIRST_SHARE = 0.35  # of the budget, for the code of the first piece
+REST_SHARE = 0.3
+"""Share of the remaining budget for the code of each later piece. For 36 questions about kombu and gunicorn, .3 shows a
+fifth of the places that answer, .2 an eighth."""
+HEADS = 4  # pieces shown at least by their header; for later ones the name is enough, and leaves room for code
+PLACE_TOKENS = 25  # of the line above a piece
+LINES_SHARE = 0.2  # of the budget, for calls, callers and uses
 LONGEST_HEAD = 100  # characters: a signature of fifteen parameters is not read
 MAX_LEFT_OUT = 5  # definitions over the budget that are named
 NAMED = 3  # callers, and uses, named for each piece
 _CONSTANT = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[A-Z]{4,}\b")
 
 Role = Literal["hit", "between"]
-Form = Literal["code", "head"]
+Form = Literal["code", "lines", "head", "name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def explore_code(
         scores = {hit.id: hit.score for hit in result.hits}
         found = store.get(list(scores))
         edges = _read_calls(store, found)
-        pack = _Pack(options.budget)
+        pack = _Pack(options.budget, parse_question(text).weights)
         pack.add(found, _find_between(store, found, edges), scores)
         connections = _Connections(store, edges, {node.id for node in pack.nodes})
         used = [*connections.list_uses(), *_find_constants(store, pack.nodes)]
@@ -183,6 +188,7 @@ class _Pack:
     """The pieces shown so far within a token budget; 0 for no limit."""
 
     budget: int
+    terms: Mapping[str, float] = field(default_factory=dict)  # of the question, with their weights
     used: int = 0
     pieces: list[Piece] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)  # of the pieces
@@ -203,18 +209,28 @@ class _Pack:
             self.used += measure_piece(piece)
 
     def _make(self, node: Node, score: float | None, with_code: bool) -> Piece | None:
-        """Return the code of a node if it fits, else its head; None if neither fits."""
+        """Return the code of a node if it fits, else its deciding lines, its head or its name; None if none fits."""
         room = int(self.budget * (1 - LINES_SHARE)) - self.used
         share = int(self.budget * FIRST_SHARE) if not self.pieces else int(room * REST_SHARE)
         role: Role = "between" if score is None else "hit"
-        for form, content, summary in _list_forms(node):
-            if form == "code" and not with_code:
-                continue
+        for form, content, summary in self._list_forms(node, share, with_code):
             piece = Piece(make_place(node), node.end_line, role, form, content, summary, score)
             size = measure_piece(piece)
-            if not self.budget or size <= (share if form == "code" else room):
+            if not self.budget or size <= (share if form in ("code", "lines") else room):
                 return piece
         return None
+
+    def _list_forms(self, node: Node, share: int, with_code: bool) -> Iterator[tuple[Form, str, str | None]]:
+        """Yield the ways to show a node, the fullest first, with its docstring's summary where the text lacks it."""
+        if with_code:
+            yield "code", _write_code(node), None
+            if node.label is Label.FUNCTION and (lines := abridge(node, self.terms, share - PLACE_TOKENS)):
+                yield "lines", lines, None
+        if len(self.pieces) < HEADS or not self.budget:
+            head = make_head(node)
+            line = " ".join((head.signature or node.content.split("\n", 1)[0]).split())
+            yield "head", shorten(line.replace("( ", "(").replace(", )", ")"), LONGEST_HEAD), head.summary
+        yield "name", "", None
 
     def keep(self, connections: Iterable[Connection]) -> tuple[Connection, ...]:
         """Return the connections whose lines fit."""
@@ -227,17 +243,14 @@ class _Pack:
         return tuple(kept)
 
 
-def _list_forms(node: Node) -> Iterator[tuple[Form, str, str | None]]:
-    """Yield the ways to show a node, the fullest first, with its docstring's summary where the text lacks it."""
+def _write_code(node: Node) -> str:
+    """Return the code of a function with a short docstring, or of a class or module with the headers inside it."""
     shown = node
     if node.label is Label.FUNCTION:
         shown = fold_docstring(node) or node
     elif node.label in (Label.CLASS, Label.MODULE):
         shown = fold_definitions(node, with_headers=node.label is Label.CLASS).node
-    yield "code", dedent(" " * node.start_col + shown.content), None
-    head = make_head(node)
-    line = " ".join((head.signature or node.content.split("\n", 1)[0]).split())
-    yield "head", shorten(line.replace("( ", "(").replace(", )", ")"), LONGEST_HEAD), head.summary
+    return dedent(" " * node.start_col + shown.content)
 
 
 def measure_piece(piece: Piece) -> int:
@@ -251,7 +264,7 @@ def write_piece(piece: Piece, with_source: bool = False) -> str:
     marks = [*([place.source] if with_source else []), *(["a step between"] if piece.role == "between" else [])]
     mark = f"  ({', '.join(marks)})" if marks else ""
     head = spell_line(f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{mark}")
-    lines = [head, piece.content]
+    lines = [head, piece.content] if piece.content else [head]
     return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])
 
 

@@ -279,7 +279,8 @@ def list_code(found: Exploration, with_tests: bool) -> Iterator[Evidence]:
 
     with_tests: include tests; otherwise they are included only if there is nothing else.
     """
-    pieces = [piece for piece in found.pieces if with_tests or not is_test(piece.place)] or list(found.pieces)
+    shown = [piece for piece in found.pieces if piece.content]
+    pieces = [piece for piece in shown if with_tests or not is_test(piece.place)] or shown
     best = max((piece.score or 0.0 for piece in pieces), default=0.0)
     shown = [each for each in pieces if each.role == "between" or (each.score or 0.0) >= best * MIN_SHARE]
     shown = shown[:MAX_PIECES]

@@ -74,8 +74,13 @@ def test_a_step_between_two_hits_comes_along(graph: Graph) -> None:
     assert {("place_order", "relay"), ("relay", "post_parcel")} <= set(starts)
 
 
-def test_long_code_is_shown_by_its_head(graph: Graph) -> None:
-    found = graph.explore("weigh a heavy parcel", budget=300)
+def test_long_code_is_shown_by_its_deciding_lines_or_its_head(graph: Graph) -> None:
+    abridged = graph.explore("weigh a heavy parcel", budget=300)
+    (piece,) = [piece for piece in abridged.pieces if piece.place.qualname == "weigh_parcel"]
+    assert piece.form == "lines"
+    assert piece.content.startswith("def weigh_parcel(item):\n    total = 0\n    total += item.weight_0 * 0\n")
+    assert piece.content.endswith("    ...\n    return total")
+    found = graph.explore("weigh a heavy parcel", budget=100)
     (piece,) = [piece for piece in found.pieces if piece.place.qualname == "weigh_parcel"]
     assert (piece.form, piece.content, piece.summary) == ("head", "def weigh_parcel(item):", "Weigh a heavy parcel.")
     assert name(graph.explore("weigh a heavy parcel", budget=0))["weigh_parcel"] == "code"
