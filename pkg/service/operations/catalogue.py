@@ -12,6 +12,7 @@ from pkg.api import Graph, open_graph
 from pkg.errors import StoreMissingError, UsageError, count_things, shorten
 from pkg.model import Stale
 from pkg.retrieval.deps.answer_sections import fit_lines
+from pkg.retrieval.link_questions.link_answers import write_link_answers
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as requests
@@ -287,10 +288,14 @@ def answer_question(
     answer = context.graph.open_conversation(context.model, options).ask(request.question, on_text, show_evidence)
     lines = tuple(lines_of.answer_lines(answer))
     stale = answer.gathered.stale
-    if answer.gathered.links is not None and not answer.gathered.links.is_whole and not answer.model:
+    links = answer.gathered.links
+    if links is not None and links.is_whole and not answer.is_refused:
+        return Reply(lines, write_link_answers(links, request.budget), stale)
+    if links is not None and not answer.model and not answer.is_refused:
         pieces = [part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, "")]
-        return _reply(lines, [answer.text, "", *pieces], request.budget, stale, "raise budget")
-    if answer.model or answer.is_refused or answer.gathered.links is not None:
+        text = write_link_answers(links, request.budget // 2)
+        return _reply(lines, [text, "", *pieces], request.budget, stale, "raise budget")
+    if answer.model or answer.is_refused:
         return Reply(lines, _write_answer(answer), stale)
     pieces = [part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, "")]
     return _reply(lines, pieces or answer.notes, request.budget, stale, "raise budget")

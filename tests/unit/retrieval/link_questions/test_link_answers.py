@@ -12,6 +12,7 @@ from trees import write_tree
 import pkg
 from pkg.api import Graph, open_graph
 from pkg.retrieval.link_questions.link_answers import answer_link_question, write_link_answers
+from pkg.retrieval.token_count import count_tokens
 from pkg.service.graph_service import GraphService, ServiceOptions
 
 FILES = {
@@ -165,3 +166,11 @@ def test_the_service_answers_by_the_same_way(graph: Graph) -> None:
         assert "tests/test_cart.py:5 test_fill" in found.text
     (line, *_) = service.run("explore", {"text": "who calls fill?"}).lines
     assert (line["type"], line["relation"]) == ("links", "callers")
+
+
+def test_an_answer_keeps_the_budget_and_says_what_it_leaves_out(graph: Graph) -> None:
+    service = GraphService(ServiceOptions(store=graph.store.address))
+    for name, argument in (("explore", "text"), ("ask", "question")):
+        text = service.run(name, {argument: "what breaks if I change shop/base.py?", "budget": 100}).text
+        assert count_tokens(text) <= 100
+        assert "left out: " in text
