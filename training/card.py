@@ -36,6 +36,7 @@ def write_card(card: Card, weights: Path, target: Path) -> None:
         rows=len(rows),
         dimension=rows.shape[1],
         terms=len(np.load(weights / "term_weights.npy")),
+        kinds=len(np.load(weights / "question_kinds.npy")),
         gains=len(np.load(weights / "name_gains.npy", mmap_mode="r")),
         files="\n".join(_list_files(weights)),
         functions=counts["functions"],

@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
+from asked_questions import read_asked_questions  # noqa: E402
 from card import Card, write_card  # noqa: E402
 from cosqa_questions import read_cosqa_questions  # noqa: E402
 from docstring_questions import read_docstring_questions  # noqa: E402
@@ -33,6 +34,7 @@ from matrices import Pairs  # noqa: E402
 from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
 from pairs import make_pairs  # noqa: E402
+from question_kinds import learn_kinds, write_kinds  # noqa: E402
 from question_sets import QuestionSet  # noqa: E402
 from related_words import write_related  # noqa: E402
 from scores import Scores, score_encoder  # noqa: E402
@@ -77,6 +79,7 @@ def main() -> None:
     write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, WEIGHTS)
     write_related(load_word_table(), (WEIGHTS / "static.txt").read_text("utf-8").splitlines(), WEIGHTS)
     write_name_gains(learn_name_gains(pairs, names), WEIGHTS / NAME_GAINS)
+    write_kinds(learn_kinds(list(read_asked_questions())))
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [
         *score_static(sets),

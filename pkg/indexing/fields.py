@@ -138,7 +138,7 @@ class _IdentifierTable(dict[bytes, int]):
     def terms(self) -> tuple[Numbers, Numbers, npt.NDArray[np.uint32]]:
         """Return start and number of the terms of each identifier, and the terms of all."""
         if self._fresh:
-            parts = split_identifiers(self._fresh)
+            parts = split_identifiers(self._fresh, with_numbers=True)
             found = np.fromiter(map(self._words.__getitem__, parts), np.int64, len(parts))
             ends = np.flatnonzero(found == _END)
             is_term = found >= 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 26
+VERSION = 27
 
 
 def is_outdated(packed: bytes) -> bool:

@@ -29,6 +29,7 @@ from pkg.retrieval.candidate_pool import (
     standardise,
     zeros,
 )
+from pkg.terms.question_kinds import measure_constant_odds
 from pkg.terms.term_weights import find_name_gains
 from pkg.terms.words import hash_term, stem_word
 
@@ -201,6 +202,7 @@ _CONSTANT_TERMS = _stem(
     " maximum minimum which what regex pattern size kind level choice long old similar large character"
 )
 _ACTION_TERMS = _stem("how do does make turn when happens")
+MOST_ODDS = 3.0  # either way: how sure the way of asking may be
 _RANK_OFFSET = 10  # of reciprocal ranks: the first ten places differ much, the others little
 _TOP_OFFSET = 3  # the same for the first three
 
@@ -434,13 +436,19 @@ def blocks_inside(pool: Pool) -> Scores:
     return np.log(np.bincount(numbers))[numbers]
 
 
+def constant_wanted(pool: Pool) -> Scores:
+    """Return for a constant the log odds, by how the question is asked, that it asks for one (question_kinds.py)."""
+    odds = measure_constant_odds(pool.question.terms)
+    return is_constant(pool) * min(max(odds, -MOST_ODDS), MOST_ODDS)
+
+
 _COMMON = (
     dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, abbreviated, word_cover,
     words_missing, meant_cover, meant_share, wide_cover, wide_share, class_dense, module_dense, in_class, name_cover,
     name_share, name_match, qualname_share, name_order, name_start, name_verb, name_length, name_gain,
     name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test, in_foreign,
     is_special, is_private, is_method, length, is_stub, in_example, is_class, is_module, is_constant, class_asked,
-    constant_asked, class_headed, constant_headed, error_asked, action_asked,
+    constant_asked, class_headed, constant_headed, error_asked, action_asked, constant_wanted,
 )  # fmt: skip
 FEATURES: dict[Label, tuple[Callable[[Pool], Scores], ...]] = {
     Label.FUNCTION: _COMMON,

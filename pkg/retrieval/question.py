@@ -13,7 +13,7 @@ from keyword import iskeyword
 from pkg.retrieval.long.question_parts import Part, is_long, read_parts
 from pkg.retrieval.long.tracebacks import StackFrame, read_frames
 from pkg.terms.term_weights import Related, find_related, weigh_terms
-from pkg.terms.words import split_terms, split_words, stem_word
+from pkg.terms.words import find_numbers, split_terms, split_words, stem_word
 
 SHORTEST, LONGEST = 3, 6  # letters of an abbreviated word; most of two letters are words of their own
 INITIALS = (3, 4)
@@ -98,7 +98,7 @@ def _read_question(text: str) -> Question:
     names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", searched) if files else searched)))
     if len(names) > MAX_NAMES:
         names = ()
-    encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
+    encoded, weights = text.encode("utf-8", "ignore"), {**weigh_terms(text), **dict.fromkeys(find_numbers(text), 1.0)}
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     asks_tests = _ASKS_TESTS.search(text) is not None

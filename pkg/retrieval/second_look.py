@@ -52,7 +52,7 @@ def reorder_hits(store: GraphStore, name: str, text: str, ranked: Sequence[Ranke
 def look_again(store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
     """Order the best candidates by the sum of the log odds of their scores and their standardised cosines.
 
-    A candidate far ahead keeps its place unless its cosine is far behind. The score is that of the new place: only the
+    A candidate far ahead keeps its place unless its cosine is far lower. The score is that of the new place: only the
     order says what the other encoder found. Without scores from 0 to 1, as of the ranking ``dense``, these are
     standardised as well.
     """

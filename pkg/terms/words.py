@@ -115,7 +115,10 @@ MAX_WORD = LONGEST  # longer runs are encoded data, not words
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
 _SEPARATORS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_NUMBER = r"\d{2,6}"  # one digit says little, and a longer number is no value that anyone asks for
 _PARTS_AND_ENDS = re.compile(rf"{_PARTS.pattern}| ")
+_PARTS_NUMBERS_AND_ENDS = re.compile(rf"{_PARTS.pattern}|(?<![^ ]){_NUMBER}(?= )| ")
+_ASKED_NUMBER = re.compile(rf"(?<![\w.]){_NUMBER}(?!\w|\.\d)")
 _UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts written without spaces
 _RUNS = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W\d_])+")
 
@@ -144,15 +147,17 @@ def split_by_case(identifier: bytes) -> list[str]:
     return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
 
 
-def split_identifiers(identifiers: Sequence[bytes]) -> list[str]:
+def split_identifiers(identifiers: Sequence[bytes], with_numbers: bool = False) -> list[str]:
     """List the words of identifiers in their own case, with a space after each identifier.
 
-    Overlong words are included. Consecutive ASCII identifiers take one pass.
+    Overlong words are included. Consecutive ASCII identifiers take one pass. with_numbers: identifiers that are numbers
+    of some digits are words too.
     """
+    pattern = _PARTS_NUMBERS_AND_ENDS if with_numbers else _PARTS_AND_ENDS
     parts: list[str] = []
     for is_plain, some in groupby(identifiers, bytes.isascii):
         if is_plain:
-            parts += _PARTS_AND_ENDS.findall(b" ".join((*some, b"")).decode())
+            parts += pattern.findall(b" ".join((*some, b"")).decode())
         else:
             parts += chain.from_iterable((*split_by_case(each), " ") for each in some)
     return _split_compounds(parts)
@@ -161,6 +166,11 @@ def split_identifiers(identifiers: Sequence[bytes]) -> list[str]:
 def _split_compounds(parts: list[str]) -> list[str]:
     """Split compound words."""
     return list(chain.from_iterable(map(load_compounds().__getitem__, parts)))
+
+
+def find_numbers(text: str) -> list[str]:
+    """List the distinct numbers of a text that are terms of code, such as a status or a port."""
+    return list(dict.fromkeys(_ASKED_NUMBER.findall(text)))
 
 
 def fold_case(part: str) -> str:

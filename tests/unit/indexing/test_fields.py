@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib import import_module
 
@@ -32,7 +33,8 @@ def list_counts(counts: FieldCounts) -> Counter[tuple[int, int, int]]:
 
 
 def name_counts(node: int, field: Field, text: str) -> Counter[tuple[int, int, int]]:
-    return Counter((node, int(field), hash_term(term)) for term in split_terms(text.encode()))
+    numbers = re.findall(r"(?<!\w)\d{2,6}(?!\w)", text)
+    return Counter((node, int(field), hash_term(term)) for term in (*split_terms(text.encode()), *numbers))
 
 
 def test_each_field_has_its_own_terms_and_comments_are_taken_out_of_the_body() -> None:

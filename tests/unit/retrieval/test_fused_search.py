@@ -155,3 +155,11 @@ def test_fewer_answers_are_the_first_of_more(mode: str, ranking: str, by_functio
     assert [len(each) for each in ids] == [300, 120, 40, 25, 5]
     assert all(ids[0][: len(each)] == each for each in ids)
     assert [each.score for each in found[0]] == sorted((each.score for each in found[0]), reverse=True)
+
+
+def test_a_number_is_found_where_the_code_has_it() -> None:
+    code = "".join(f"def answer_{n}(request):\n    return request.reply({n + 100})\n\n\n" for n in range(300))
+    store = make_store({"web.py": code + "MOVED = 999\n"})
+    found = find(store, "301", ranking="rrf", k=1)
+    assert names(store, found) == ["answer_201"]
+    assert names(store, find(store, "which reply has the number 357", k=1)) == ["answer_257"]

@@ -15,6 +15,7 @@ from pkg.terms.words import (
     MAX_WORD,
     Compounds,
     blank_separators,
+    find_numbers,
     fold_case,
     load_compounds,
     singularise,
@@ -220,3 +221,16 @@ def test_all_processes_split_alike() -> None:
         subprocess.check_output([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}) for seed in ("1", "2")
     }
     assert outputs == {b"('get', 'row', 'view')\n"}
+
+
+def test_numbers_of_some_digits_are_words_where_they_are_asked_for() -> None:
+    identifiers = [b"sha256", b"301", b"8", b"x_12", b"1234567", b"8080"]
+    plain = [word for word in split_identifiers(identifiers) if word != " "]
+    assert plain == ["sha", "x"]
+    assert [word for word in split_identifiers(identifiers, with_numbers=True) if word != " "] == [
+        "sha",
+        "301",
+        "x",
+        "8080",
+    ]
+    assert find_numbers("a redirect 301, or port 8080. Python 3.12, v12, 301 again, and 7") == ["301", "8080"]
