@@ -224,6 +224,17 @@ DECLARED = (
 """Packages with questions about constants, settings, enums and fields."""
 
 
+EVERYDAY = (
+    Package("aiohttp", "3.14.5", "50a195903119008fe9cc68710535eb37f556ffffd6a7759afe70a2c145587045"),
+    Package("feedparser", "6.0.14", "e35e3f760151b0c3b22cac9684155cae186a233e16c49bcbc6c49e91e3131137"),
+    Package("gunicorn", "27.0.1", "378b26b9a38adcf4592f28828233c1716acc55e833ea06bf48719782efaa0d10"),
+    Package("jsonschema", "4.26.0", "d489f15263b8d200f8387e64b4c3a75f06629559fb73deb8fdfb525f2dab50ce"),
+    Package("kombu", "5.7.0", "dede73bff4c89175be382c4203d2f167cf7017c384396ec75c36a1b5678f1587"),
+    Package("trio", "0.35.0", "9a062a029487c1bdbcc1b2543b729a0bde857ce478b1512c84f391f628e0c5c9"),
+)
+"""Packages kept aside, with questions in everyday words that avoid the words of the code."""
+
+
 def fetch_package(package: Package, cache: Path) -> Path:
     """Download a package with pip unless it is cached; a file of another hash ends the benchmark."""
     folder = cache / package.folder

@@ -520,6 +520,7 @@ class Hit:
     summary: str | None = None  # first sentence of the docstring of that function
     has_code: bool = True  # False where the token budget left no room; both contents are then empty
     same_function: int = 0  # other good blocks of its function, collapsed into this one
+    twins: tuple[str, ...] = ()  # variants, such as its async form, collapsed into this one: path::qualname
     functions: tuple[FunctionPlace, ...] = ()  # of a file: the best ones; the first of them make its score
     is_stale: bool = False  # whether its file changed since the build
 

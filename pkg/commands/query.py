@@ -473,6 +473,7 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
             continue
         if hit.docstring and hit.docstring_source in WRITTEN:  # a docstring from the source is part of the code
             yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
+        yield from _view_twins(hit)
         yield from _view_head(hit)
         if hit.has_code:
             yield _view_code(hit)
@@ -527,6 +528,12 @@ def _view_head(hit: Hit) -> Iterator[RenderableType]:
         is_told = text == hit.summary and hit.docstring_source in WRITTEN  # already shown above
         if not is_told:
             yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
+
+
+def _view_twins(hit: Hit) -> Iterator[RenderableType]:
+    """Name the variants that a hit stands for."""
+    if hit.twins:
+        yield f"  [dim]also: {escape_markup(', '.join(hit.twins))}[/]"
 
 
 def _view_places(hit: Hit) -> Iterator[RenderableType]:

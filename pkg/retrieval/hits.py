@@ -133,6 +133,7 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         pruned=cuts,
         same_content=match.same_content,
         same_function=match.same_function,
+        twins=match.twins,
         docstring=find_text(node, "docstring"),
         docstring_source=find_text(node, "docstring_source"),
         **read.head._asdict(),
@@ -150,6 +151,8 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
         yield f"hit {rank}: {match.same_content} more of equal content"
     if match.same_function:
         yield f"hit {rank}: {match.same_function} more blocks of its function"
+    if match.twins:
+        yield f"hit {rank}: variants {', '.join(match.twins)}"
     if pruned is None:
         return
     for cut in pruned.cuts:

@@ -42,6 +42,7 @@ class Ranked:
     slope: float = 0.0  # increase of the sum of the parts for each unit of cosine
     owner: str = ""  # id of a block's function; else the candidate's own
     same_function: int = 0  # lower blocks of its function that collapsed into this candidate
+    twins: tuple[str, ...] = ()  # places of its variants, such as its async form, that collapsed into it
 
     def raise_score(self, gain: float) -> float:
         """Return the score for a cosine higher by `gain`; without parts the score is the cosine itself."""

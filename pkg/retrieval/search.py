@@ -10,7 +10,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, NoReturn
 
 from pkg.errors import QueryError, UnknownWordsError, shorten
-from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.candidate_pool import Pool, collect_pool
 from pkg.retrieval.deps.paths import list_code_files, list_text_files
 from pkg.retrieval.long.long_search import choose_blocks, collect_long_pool, rank_long
@@ -19,6 +19,7 @@ from pkg.retrieval.query_options import QueryOptions, list_globs
 from pkg.retrieval.question import Question
 from pkg.retrieval.question_fit import Evidence, measure_evidence
 from pkg.retrieval.ranking import Ranked, collapse_functions, merge_ranked, rank_linear, rank_reciprocal
+from pkg.retrieval.twins import fold_twins
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
@@ -128,28 +129,35 @@ def _find_fused(
             )
             for label in labels
         ]
-        ranked = size if not all(pool.holds_all(size) for pool in pools) else sum(len(pool.outlines) for pool in pools)
+        count = size if not all(pool.holds_all(size) for pool in pools) else sum(len(pool.outlines) for pool in pools)
         lists = [
-            rank_linear(pool, label, ranked, encoder, by_function)
+            rank_linear(pool, label, count, encoder, by_function)
             if ranking == "linear"
-            else rank_reciprocal(pool, ranked, by_function)
+            else rank_reciprocal(pool, count, by_function)
             for pool, label in zip(pools, labels, strict=True)
         ]
         return pools, _join(lists, by_function)
 
     size = FIRST_PAGE
-    pools, best = rank_page(size)
+    pools, ranked = rank_page(size)
+    outlines = _read_outlines(pools)
+    best = fold_twins(ranked, outlines) if by_function else ranked
     evidence = measure_evidence(pools)
     has_questions = any(each.has_questions for pool in pools for each in pool.owners)
     while len(best) < k and not all(pool.holds_all(size) for pool in pools):
         size *= DEEPER
         pools, page = rank_page(size)
-        best = _append_page(best, page, by_function)
+        ranked, outlines = _append_page(ranked, page, by_function), outlines | _read_outlines(pools)
+        best = fold_twins(ranked, outlines) if by_function else ranked
     best = best[:k]
     folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
     is_approximate = any(pool.is_approximate for pool in pools)
     return Found(tuple(best), searched, filtered, folded, is_approximate, has_questions, evidence)
+
+
+def _read_outlines(pools: Sequence[Pool]) -> dict[str, Outline]:
+    return {each.id: each for pool in pools for each in pool.owners}
 
 
 def _append_page(best: list[Ranked], page: Sequence[Ranked], by_function: bool) -> list[Ranked]:

@@ -58,6 +58,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
             **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
+            **({"twins": list(hit.twins)} if hit.twins else {}),
             "is_stale": hit.is_stale,
         }
     coverage = {"type": "coverage", **asdict(result.coverage)}
