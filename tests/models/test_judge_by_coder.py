@@ -25,7 +25,9 @@ def test_both_orders_are_judged_once_and_cached(coder: TextModel) -> None:
     kept = JudgementFile()
     judge = ModelJudge(coder, options, kept)
     tasks = make_tasks([ITEM], options).tasks
+    most = judge.estimate(tasks).most_completion_tokens
     found = list(judge.judge_all(tasks))
     assert [each.systems for each in found] == [("right", "wrong"), ("wrong", "right")]
-    assert all(each.text.strip() and each.completion_tokens <= 60 for each in found)
+    assert all(each.text.strip() for each in found)
+    assert sum(each.completion_tokens for each in found) <= most
     assert judge.estimate(tasks).known == 2

@@ -141,6 +141,7 @@ class ModelJudge:
         new = {each.key: each for each in fitting if self.stored.find(each.key) is None}
         prompt_tokens = sum(self._count_tokens(each.prompt) for each in new.values() if each.prompt is not None)
         completion_tokens = TYPICAL_COMPLETION * len(new)
+        added = VALUE_TOKENS if self._model.can_prime else 0  # of each value that an answer lacks
         return JudgeEstimate(
             judge=self.name,
             tasks=len(prompts),
@@ -149,7 +150,9 @@ class ModelJudge:
             shortened=sum(each.left_out > 0 for each in prompts),
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            most_completion_tokens=self._options.max_tokens * len(new),
+            most_completion_tokens=sum(
+                self._options.max_tokens + added * len(each.task.systems) for each in new.values()
+            ),
             cost=None if price is None else price.count_cost(prompt_tokens, completion_tokens),
         )
 

@@ -14,7 +14,7 @@ from pkg.errors import ContextLengthError, InputError, ModelAnswerError, ModelBu
 from pkg.lab.judge.items import Excerpt, JudgedItem
 from pkg.lab.judge.judge_tasks import JudgeOptions, JudgeTask, make_tasks
 from pkg.lab.judge.judgements import EMPTY, INSIDE, NONE, OUTSIDE, SEVERAL, TRUNCATED, Judgement, JudgementFile
-from pkg.lab.judge.judging import ModelJudge, OverlapJudge, measure_citations, measure_overlap
+from pkg.lab.judge.judging import VALUE_TOKENS, ModelJudge, OverlapJudge, measure_citations, measure_overlap
 
 ITEMS = [
     JudgedItem("1", "Why?", {"a": "So.", "b": "Thus."}, "Because."),
@@ -261,7 +261,8 @@ def test_an_estimate_sends_no_request_and_excludes_stored_texts(tmp_path: Path) 
     judge(ScriptedModel(["[[A]]"]), kept=kept, items=ITEMS[:1])
     model = ScriptedModel(["[[A]]"])
     found = ModelJudge(model, OPTIONS, kept).estimate(make_tasks(ITEMS, OPTIONS).tasks)
-    assert (found.tasks, found.known, found.most_completion_tokens) == (8, 2, 300)
+    assert (found.tasks, found.known) == (8, 2)
+    assert found.most_completion_tokens == 6 * (OPTIONS.max_tokens + 2 * VALUE_TOKENS)
     assert model.asked == []
     judge(model, kept=kept)
     told = sum(sum(model.count_tokens(part.content) for part in asked) for asked in model.asked)
