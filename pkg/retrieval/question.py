@@ -43,11 +43,13 @@ def _list_initials(words: list[str]) -> Iterator[str]:
 
 MAX_TEXT = 50_000  # characters of a question that are read: no issue is as long, and logs repeat themselves
 MAX_NAMES = 8  # a piece of code has dozens: then none of them is the subject of the question
+MAX_MODULES = 2  # names with dots that are also searched as paths of modules: each search costs a millisecond
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # not and/or
 _NO_PATH = re.compile(r"[\w./-]{300,}")  # too long for a path, and searching it for paths would take quadratic time
 _NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
+_MODULE = re.compile(r"[a-z_]\w+(?:\.[a-z_]\w+)+")  # a.b may be a name, or the end of the path a/b.py
 _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")
 ABBREVIATED = 0.5
 """Weight of a possible abbreviation of a question's word: with .3 to .7, as many of the development questions have
@@ -89,7 +91,7 @@ def parse_question(text: str) -> Question:
     """Parse a question, and each part of a long one."""
     text = text[:MAX_TEXT]
     question = _read_question(text)
-    return _read_long(question) if is_long(text) else question
+    return _read_long(question) if is_long(text) else _add_modules(question)
 
 
 def _read_question(text: str) -> Question:
@@ -113,6 +115,12 @@ def _read_question(text: str) -> Question:
         asks_tests=asks_tests,
         related=related,
     )
+
+
+def _add_modules(question: Question) -> Question:
+    """Add the paths of modules that names with dots may stand for: ascii.rst for io/ascii/rst.py."""
+    modules = [f"{name.replace('.', '/')}.py" for name in question.names if _MODULE.fullmatch(name)]
+    return replace(question, files=tuple(dict.fromkeys((*question.files, *modules[:MAX_MODULES]))))
 
 
 def _read_long(question: Question) -> Question:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.question import MAX_NAMES, parse_question
+from pkg.retrieval.question import MAX_MODULES, MAX_NAMES, parse_question
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,13 @@ def test_files_and_folders_are_separated_from_prose(text: str, files: tuple[str,
     question = parse_question(text)
     assert question.files == files
     assert not set(question.names) & set(files)
+
+
+def test_names_with_dots_may_be_paths_of_modules() -> None:
+    assert parse_question('what reads tables with format="ascii.rst"').files == ("ascii/rst.py",)
+    assert parse_question("where does kombu.utils.url parse an address").files == ("kombu/utils/url.py",)
+    assert parse_question("how does Client.get differ from a.B, e.g. in version 1.2").files == ()
+    assert len(parse_question("compare web.get, web.post and web.put").files) == MAX_MODULES
 
 
 def test_questions_for_tests_are_recognised() -> None:
