@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from threading import Lock
 
 from pkg.enhance.checking import RefusedError, clean_text
 from pkg.enhance.docstring_prompts import align_function
 from pkg.enhance.function_facts import FunctionText
-from pkg.enhance.writer import Failure, Today
+from pkg.enhance.writer import Failure, MeteredModel, Today
 from pkg.errors import ContextLengthError
 from pkg.model import Questions
-from pkg.models.text_model import Decoding, Message, TextModel, Usage
+from pkg.models.text_model import Decoding, Message, TextModel
 from pkg.quoting.data_marks import choose_fence, quote_data
 from pkg.quoting.special_tokens import break_tokens
 
@@ -70,37 +69,13 @@ _LEAD_IN = re.compile(
 )
 
 
-class QuestionWriter:
+class QuestionWriter(MeteredModel):
     """Writes the questions of functions by a text model; an answer without a valid one is retried once."""
 
     prompt = PROMPT
 
     def __init__(self, model: TextModel, today: Today = date.today) -> None:
-        self._model = model
-        self._today = today
-        self._lock = Lock()
-        self._usage = Usage()
-
-    @property
-    def name(self) -> str:
-        """Return the name of the model."""
-        return self._model.name
-
-    @property
-    def identity(self) -> str:
-        """Return the identity of the model."""
-        return self._model.identity
-
-    @property
-    def parallel(self) -> int:
-        """Return the number of parallel requests of the model."""
-        return self._model.parallel
-
-    @property
-    def usage(self) -> Usage:
-        """Return the cost of all answers so far, including refused ones."""
-        with self._lock:
-            return self._usage
+        super().__init__(model, today)
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
         """Count the tokens of the prompt for a function."""
@@ -126,8 +101,7 @@ class QuestionWriter:
     def _ask(self, function: FunctionText, attempt: int) -> tuple[str, ...]:
         decoding = Decoding(MAX_TOKENS, _RETRY_TEMPERATURE if attempt else 0.0, seed=attempt)
         answer = self._model.chat(render_messages(function), decoding)
-        with self._lock:
-            self._usage += answer.usage
+        self.add_usage(answer.usage)
         return parse_questions(answer.text, answer.finish == "stop", function)
 
 

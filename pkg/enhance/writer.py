@@ -140,12 +140,11 @@ class TemplateWriter:
         return Docstring(text, "template", self.name, self.prompt, self._today().isoformat())
 
 
-class ModelWriter:
-    """Writes docstrings by a text model, and checks them; an invalid one is retried with the next prompt template."""
+class MeteredModel:
+    """The text model of a writer, with the cost of all its answers, also of several threads."""
 
-    def __init__(self, model: TextModel, prompt_name: PromptName, today: Today = date.today) -> None:
+    def __init__(self, model: TextModel, today: Today) -> None:
         self._model = model
-        self._prompt_name = prompt_name
         self._today = today
         self._lock = Lock()
         self._usage = Usage()
@@ -161,20 +160,33 @@ class ModelWriter:
         return self._model.identity
 
     @property
-    def prompt(self) -> str:
-        """Return the name and version of the first prompt template."""
-        return _format_version(self._prompt_name)
-
-    @property
     def parallel(self) -> int:
         """Return the number of parallel requests of the model."""
         return self._model.parallel
 
     @property
     def usage(self) -> Usage:
-        """Return the cost of all texts so far, including refused ones."""
+        """Return the cost of all answers so far, including refused ones."""
         with self._lock:
             return self._usage
+
+    def add_usage(self, usage: Usage) -> None:
+        """Add the cost of an answer."""
+        with self._lock:
+            self._usage += usage
+
+
+class ModelWriter(MeteredModel):
+    """Writes docstrings by a text model, and checks them; an invalid one is retried with the next prompt template."""
+
+    def __init__(self, model: TextModel, prompt_name: PromptName, today: Today = date.today) -> None:
+        super().__init__(model, today)
+        self._prompt_name = prompt_name
+
+    @property
+    def prompt(self) -> str:
+        """Return the name and version of the first prompt template."""
+        return _format_version(self._prompt_name)
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
         """Count the tokens of the first prompt for a function; 0 if it cannot be rendered."""
@@ -213,8 +225,7 @@ class ModelWriter:
         is_primed = prompt_name != "chat" or self._model.can_prime
         prompt = render_prompt(prompt_name, function, is_primed)
         answer = ask(self._model, prompt_name, prompt, attempt)
-        with self._lock:
-            self._usage += answer.usage
+        self.add_usage(answer.usage)
         return check_docstring(read_answer(answer.text, is_primed), answer.finish == "stop", function, facts)
 
 
