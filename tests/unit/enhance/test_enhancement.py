@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -55,19 +54,6 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "calls.py").write_text(CODE)
     return folder
-
-
-@pytest.fixture
-def store(tmp_path: Path, project: Path) -> Iterator[EmbeddedStore]:
-    with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as store:
-        build(str(project), store)
-        yield store
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Iterator[DocstringCache]:
-    with closing(DocstringCache(tmp_path / "cache" / "docstrings.db")) as cache:
-        yield cache
 
 
 def write(model: ScriptedModel) -> DocstringWriter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -54,19 +53,6 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "calls.py").write_text(CODE)
     return folder
-
-
-@pytest.fixture
-def store(tmp_path: Path, project: Path) -> Iterator[EmbeddedStore]:
-    with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as store:
-        build(str(project), store)
-        yield store
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Iterator[DocstringCache]:
-    with closing(DocstringCache(tmp_path / "cache" / "docstrings.db")) as cache:
-        yield cache
 
 
 def write(model: ScriptedModel) -> QuestionWriter:
