@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from pkg.graph.graph_records import find_questions
-from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.ranking import Ranked, reorder
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -60,8 +59,7 @@ def mix_matches(ranked: Sequence[Ranked], matches: Sequence[float | None]) -> tu
     """Order candidates by the mean of their score and their match, each scaled to [0, 1]; ties keep their order.
 
     A candidate without a match keeps its scaled score. A candidate whose score is far above all others stays first
-    unless its match is among the worst, so that a clear order holds. Each gets the score of its new place, which keeps
-    scores comparable with those of other candidates, and no parts.
+    unless its match is among the worst, so that a clear order holds. Scores are those of the places.
     """
     scores = _scale([each.score for each in ranked])
     known = [match for match in matches if match is not None]
@@ -69,11 +67,7 @@ def mix_matches(ranked: Sequence[Ranked], matches: Sequence[float | None]) -> tu
     mixed = [
         score if match is None else (score + next(scaled)) / 2 for score, match in zip(scores, matches, strict=True)
     ]
-    order = sorted(range(len(ranked)), key=lambda place: (-mixed[place], place))
-    return tuple(
-        replace(ranked[place], score=before.score, parts=(), slope=0.0)
-        for place, before in zip(order, sorted(ranked, key=lambda each: -each.score), strict=True)
-    )
+    return reorder(ranked, mixed)
 
 
 def _scale(values: Sequence[float]) -> list[float]:

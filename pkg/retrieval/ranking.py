@@ -220,6 +220,18 @@ def make_weights(row: Mapping[str, Any], names: Sequence[str], file: str) -> Wei
     return Weights(tuple(float(row["weights"][name]) for name in names), float(row["offset"]))
 
 
+def reorder(ranked: Sequence[Ranked], values: Sequence[float]) -> tuple[Ranked, ...]:
+    """Order candidates by values, highest first; ties keep their order.
+
+    Each gets the score of its new place, which keeps scores comparable with those of other candidates, and no parts.
+    """
+    order = sorted(range(len(ranked)), key=lambda place: (-values[place], place))
+    scores = sorted((each.score for each in ranked), reverse=True)
+    return tuple(
+        replace(ranked[place], score=score, parts=(), slope=0.0) for place, score in zip(order, scores, strict=True)
+    )
+
+
 RERANK_DEPTH = 50  # candidates that the model reads; each costs some 20 ms of CPU time
 
 

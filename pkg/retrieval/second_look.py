@@ -7,7 +7,6 @@ cached by content, so each text is encoded once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from pkg.encode.headings import Headings
 from pkg.encode.registry import KINDS, load_encoder
 from pkg.retrieval.candidate_pool import standardise
-from pkg.retrieval.ranking import RERANK_DEPTH, Ranked, rerank_hits
+from pkg.retrieval.ranking import RERANK_DEPTH, Ranked, reorder, rerank_hits
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -66,8 +65,5 @@ def look_again(store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[
     scores = np.array([each.score for each in read], np.float64)
     shares = np.clip(scores, SMALLEST, 1 - SMALLEST)
     base = np.log(shares / (1 - shares)) if all(each.parts for each in read) else standardise(scores)
-    sums = np.round(base + standardise(np.asarray(vectors @ asked, np.float64)), 9).tolist()
-    order = sorted(range(len(read)), key=lambda place: (-sums[place], place))
-    places = sorted(scores.tolist(), reverse=True)
-    best = (replace(read[place], score=score, parts=(), slope=0.0) for place, score in zip(order, places, strict=True))
-    return (*best, *rest)
+    sums = np.round(base + standardise(np.asarray(vectors @ asked, np.float64)), 9)
+    return (*reorder(read, sums.tolist()), *rest)
