@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from asked_questions import AskedQuestion, read_asked_questions
 from scipy import optimize, sparse, stats
+from term_weights import write_term_weights
 
-from pkg.terms.question_kinds import FILE, KIND_WEIGHT, list_kind_terms
-from pkg.terms.words import hash_term, split_terms
+from pkg.terms.question_kinds import FILE, list_kind_terms
+from pkg.terms.words import split_terms
 from pkg.trained import WEIGHTS
 
 FEWEST = 5  # questions that a term must occur in
@@ -63,12 +64,6 @@ def measure_curve(weights: dict[str, float], questions: Sequence[AskedQuestion])
     )
 
 
-def write_kinds(weights: dict[str, float]) -> None:
-    """Write the weights for the product, ascending by the number of the term."""
-    rows = sorted((hash_term(term), weight) for term, weight in weights.items())
-    np.save(WEIGHTS / FILE, np.array(rows, KIND_WEIGHT))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--without", default="", help="packages that are left out and judged, with commas between")
@@ -79,7 +74,7 @@ def main() -> None:
     if judged:
         print(f"area under the curve on {len(judged)} questions: {measure_curve(weights, judged):.3f}")
     else:
-        write_kinds(weights)
+        write_term_weights(weights, WEIGHTS / FILE)
 
 
 if __name__ == "__main__":

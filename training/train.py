@@ -34,7 +34,7 @@ from matrices import Pairs  # noqa: E402
 from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
 from pairs import make_pairs  # noqa: E402
-from question_kinds import learn_kinds, write_kinds  # noqa: E402
+from question_kinds import learn_kinds  # noqa: E402
 from question_sets import QuestionSet  # noqa: E402
 from related_words import write_related  # noqa: E402
 from scores import Scores, score_encoder  # noqa: E402
@@ -45,6 +45,7 @@ from word_list import list_words, write_words  # noqa: E402
 
 from pkg.encode.static import StaticEncoder  # noqa: E402
 from pkg.encode.word_table import load_word_table  # noqa: E402
+from pkg.terms.question_kinds import FILE as KINDS  # noqa: E402
 from pkg.terms.term_weights import FILE as NAME_GAINS  # noqa: E402
 from pkg.terms.words import COMPOUNDS_FILE as COMPOUNDS  # noqa: E402
 from pkg.terms.words import forget_stems  # noqa: E402
@@ -79,7 +80,7 @@ def main() -> None:
     write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, WEIGHTS)
     write_related(load_word_table(), (WEIGHTS / "static.txt").read_text("utf-8").splitlines(), WEIGHTS)
     write_name_gains(learn_name_gains(pairs, names), WEIGHTS / NAME_GAINS)
-    write_kinds(learn_kinds(list(read_asked_questions())))
+    write_term_weights(learn_kinds(list(read_asked_questions())), WEIGHTS / KINDS)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [
         *score_static(sets),

@@ -9,7 +9,7 @@ in code. `the number of rows` may mean `count_rows` or `num_rows`: a name need n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from pkg.terms.words import hash_term, split_terms
 from pkg.trained import WEIGHTS
 
+TERM_FILE = "term_weights.npy"
 TERM_WEIGHT = np.dtype([("term", "<u4"), ("weight", "<f4")])
 
 
@@ -90,16 +91,23 @@ def weigh_terms(question: str) -> dict[str, float]:
     Text that is not Unicode is ignored.
     """
     terms = sorted(set(split_terms(question.encode("utf-8", "ignore"))))
-    table, numbers = _load_term_weights(), np.array([hash_term(term) for term in terms], np.uint32)
+    return dict(zip(terms, look_up_weights(TERM_FILE, terms, default=1.0), strict=True))
+
+
+def look_up_weights(file: str, terms: Sequence[str], default: float) -> list[float]:
+    """Return the weight of each term in a file of learned weights, and the default for an unknown term."""
+    table, numbers = _load_weights(file), np.array([hash_term(term) for term in terms], np.uint32)
     places = np.minimum(np.searchsorted(table["term"], numbers), len(table) - 1)
-    weights = np.where(table["term"][places] == numbers, table["weight"][places], np.float32(1))
-    return dict(zip(terms, weights.tolist(), strict=True))
+    weights: list[float] = np.where(
+        table["term"][places] == numbers, table["weight"][places], np.float32(default)
+    ).tolist()
+    return weights
 
 
-@lru_cache(maxsize=1)
-def _load_term_weights() -> npt.NDArray[np.void]:
-    """Map the learned weights: (number of the term, weight), ascending by number."""
-    table: npt.NDArray[np.void] = np.asarray(np.load(WEIGHTS / "term_weights.npy", mmap_mode="r"))
+@lru_cache(maxsize=2)
+def _load_weights(file: str) -> npt.NDArray[np.void]:
+    """Map learned weights: (number of the term, weight), ascending by number."""
+    table: npt.NDArray[np.void] = np.asarray(np.load(WEIGHTS / file, mmap_mode="r"))
     return table
 
 

@@ -52,8 +52,8 @@ def test_learned_weights_are_found_and_others_are_one(tmp_path: Path, monkeypatc
     learned = sorted((hash_term(term), weight) for term, weight in (("how", 0.25), ("pars", 1.5), ("file", 0.75)))
     np.save(tmp_path / "term_weights.npy", np.array(learned, TERM_WEIGHT))
     monkeypatch.setattr(term_weights, "WEIGHTS", tmp_path)
-    term_weights._load_term_weights.cache_clear()
+    term_weights._load_weights.cache_clear()
     try:
         assert weigh_terms("how parsing a file") == {"how": 0.25, "pars": 1.5, "a": 1.0, "file": 0.75}
     finally:
-        term_weights._load_term_weights.cache_clear()
+        term_weights._load_weights.cache_clear()
