@@ -53,12 +53,13 @@ def evaluate_code(
     from pkg.lab.audit.leak_audit import collect_solutions, read_marks
     from pkg.lab.evaluation.code.benchmark_run import BenchmarkRun, SearchedGraph
     from pkg.lab.evaluation.code.benchmarks import read_benchmark
-    from pkg.lab.evaluation.code.evaluation_conditions import PAPER, choose_conditions
+    from pkg.lab.evaluation.code.evaluation_conditions import choose_benchmark_conditions
     from pkg.lab.lab_options import SolverOptions
     from pkg.models.registry import use_model
 
     check_sequence("columns", columns, COLUMN_NAMES)
-    chosen, whole = choose_conditions(columns or PAPER), read_benchmark(benchmark, Path(data), shown, is_any)
+    chosen = choose_benchmark_conditions(columns)
+    whole = read_benchmark(benchmark, Path(data), shown, is_any)
     run = BenchmarkRun(chosen, whole, Path(out), options or SolverOptions(), limit, jobs, listen)
     with ExitStack() as stack:
         searched = None

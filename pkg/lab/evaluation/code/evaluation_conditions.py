@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pkg.errors import UsageError
 from pkg.generation.prompt_templates.template_choice import TEMPLATES
@@ -17,7 +17,15 @@ Kind = Literal["written", "mended", "cascade", "chosen", "ideal"]
 or chosen among those of other conditions by the examples of the task, by a reranker, or by the hidden tests.
 """
 
-Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold", "deps"]
+Part = Literal["signature", "docstring", "usage", "body"]
+"""The part of a helper that a prompt shows: its header; header and docstring; header and a line that calls it; or all
+but its docstring.
+"""
+
+Finder = Literal[
+    "", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold",
+    "deps", "usages", "similar", "func-pkg:signature", "func-pkg:docstring", "func-pkg:usage", "func-pkg:body",
+]  # fmt: skip
 """Method that finds the code shown in a prompt; "" for none."""
 
 
@@ -73,6 +81,11 @@ _FIXED = (
         "as func-pkg, and told which examples fail, twice at most (U-13)", among=("func-pkg",),
     ),
     Condition("deps", "Scope", "written", "signatures of what its class and module define and import", "deps"),
+    Condition("usages", "Usages", "written", "lines of the callers of the function, around the calls", "usages"),
+    Condition(
+        "similar", "Similar function", "written", "the function with the most similar role, name and parameters",
+        "similar",
+    ),
     Condition("random", "Random helper", "written", "control: a function drawn at random", "random"),
     Condition("gold", "Gold helper", "written", "control: the right answer itself is shown", "gold"),
     Condition(
@@ -88,28 +101,60 @@ _FIXED = (
     ),
 )  # fmt: skip
 
+_PARTS = (
+    Condition(
+        "func-pkg:signature", "Func-PKG, header", "written", "as func-pkg, only the headers", "func-pkg:signature"
+    ),
+    Condition(
+        "func-pkg:docstring", "Func-PKG, docstring", "written", "as func-pkg, headers and docstrings",
+        "func-pkg:docstring",
+    ),
+    Condition(
+        "func-pkg:usage", "Func-PKG, usage", "written", "as func-pkg, headers and a line that calls the function",
+        "func-pkg:usage",
+    ),
+    Condition("func-pkg:body", "Func-PKG, body", "written", "as func-pkg, without docstrings", "func-pkg:body"),
+)  # fmt: skip
+"""Conditions that show a part of the helper of func-pkg."""
+
 PAPER = ("none", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "reranked", "ideal")
 """The eight conditions of the paper's tables."""
 
 NAMES = tuple(condition.name for condition in _FIXED)
+_ORDERED = (*NAMES, *(condition.name for condition in _PARTS))
 REPOSITORY = ("none", "none:brief", "func-pkg", "block-pkg", "signatures", "deps", "random", "gold")
-"""Conditions for masked functions of a repository."""
+"""Default conditions for masked functions of a repository."""
+
+MASKED_ONLY = ("deps", "usages", "similar", *(condition.name for condition in _PARTS))
+"""Conditions for masked functions of a repository alone."""
 
 
 def choose_repository_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
     """Return the conditions for masked functions with these names; raises UsageError for any other."""
     chosen = choose_conditions(names or REPOSITORY)
+    known = tuple(dict.fromkeys((*REPOSITORY, *MASKED_ONLY)))
     for condition in chosen:
-        if condition.name not in REPOSITORY and not condition.template:
-            known = ", ".join(REPOSITORY)
-            raise UsageError(f"no column '{condition.name}' of masked functions; expected some of: {known}, none:FORM")
+        if condition.name not in known and not condition.template:
+            raise UsageError(
+                f"no column '{condition.name}' of masked functions; expected some of: {', '.join(known)}, none:FORM"
+            )
+    return chosen
+
+
+def choose_benchmark_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
+    """Return the conditions for a benchmark with these names; raises UsageError for one of masked functions alone."""
+    chosen = choose_conditions(names or PAPER)
+    for condition in chosen:
+        if condition.name in MASKED_ONLY:
+            raise UsageError(f"the column {condition.name} is only for masked functions: pkg eval repository")
     return chosen
 
 
 def choose_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
     """Return the conditions with these names, each after the conditions that it chooses among, without duplicates.
 
-    `none:FORM` is the condition without code in another prompt template. Raises UsageError for an unknown name.
+    `none:FORM` is the condition without code in another prompt template, `func-pkg:PART` shows a part of the helper.
+    Raises UsageError for an unknown name.
     """
     found: dict[str, Condition] = {}
     for name in names:
@@ -120,21 +165,23 @@ def choose_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
 
 
 def _find_condition(name: str) -> Condition:
+    found = next((condition for condition in (*_FIXED, *_PARTS) if condition.name == name), None)
+    if found is not None:
+        return found
     first, _, template = name.partition(":")
+    if first == "func-pkg":
+        raise UsageError(f"no column '{name}'; expected func-pkg:PART with one of: {', '.join(get_args(Part))}")
     if template:
         if first != "none" or template not in TEMPLATES:
             raise UsageError(f"no column '{name}'; expected none:FORM with one of: {', '.join(TEMPLATES)}")
         summary = f"control: no code, in the form {template}"
         return Condition(name, f"None, {template}", "written", summary, template=template)
-    found = next((condition for condition in _FIXED if condition.name == name), None)
-    if found is None:
-        raise UsageError(f"no column '{name}'; expected some of: {', '.join(NAMES)}, none:FORM")
-    return found
+    raise UsageError(f"no column '{name}'; expected some of: {', '.join(NAMES)}, none:FORM, func-pkg:PART")
 
 
 def order_conditions(names: Sequence[str]) -> list[str]:
-    """Sort the names of conditions as in tables: those of the paper, controls, other prompt templates."""
-    return sorted(names, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))
+    """Sort the names of conditions as in tables: those of the paper, controls, parts, other prompt templates."""
+    return sorted(names, key=lambda name: (_ORDERED.index(name) if name in _ORDERED else len(_ORDERED), name))
 
 
 def name_condition(condition: str) -> str:

@@ -7,8 +7,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import Literal, cast
+from functools import cached_property, lru_cache, partial
+from typing import Literal, cast, get_args
 
 from pkg.encode.encoder import Encoder
 from pkg.errors import QueryError
@@ -23,7 +23,9 @@ from pkg.graph.path_filter import is_test
 from pkg.graph.store import GraphStore
 from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.lab.evaluation.code.contexts import FEWEST_LINES, ShownCode, show_reference
-from pkg.lab.evaluation.code.evaluation_conditions import Finder
+from pkg.lab.evaluation.code.evaluation_conditions import Finder, Part
+from pkg.lab.evaluation.repository.function_links import FunctionLinks
+from pkg.lab.evaluation.repository.helper_parts import show_part
 from pkg.lab.evaluation.repository.masked_functions import Definition, MaskedFunction, parse_file
 from pkg.lab.evaluation.repository.project_tests import Project
 from pkg.lab.evaluation.repository.repository_items import RepositoryItem
@@ -56,6 +58,11 @@ def _is_near(shape: str, tokens: tuple[str, ...], wanted: str, wanted_tokens: tu
         return False
     shared = (Counter(tokens) & Counter(wanted_tokens)).total()
     return 2 * shared >= NEARLY * (len(tokens) + len(wanted_tokens))
+
+
+def _is_written(code: str) -> bool:
+    """Return whether a function in code does more than a stub."""
+    return any(len(tokens) >= FEWEST for _, tokens in _list_bodies(code))
 
 
 @lru_cache(maxsize=4096)
@@ -239,23 +246,59 @@ class RepositoryFinder:
             "deps": self._list_scope,
             "random": self._draw,
             "gold": show_reference,
+            "usages": self._list_usages,
+            "similar": self._find_similar,
         }
+        for part in get_args(Part):
+            self._ways[f"func-pkg:{part}"] = partial(self._show_part, part)
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
         """Return the code that a condition shows for an item; empty for a condition without code."""
         return self._ways[finder](cast(RepositoryItem, item)) if finder else ShownCode()
 
     def _query(self, item: RepositoryItem, mode: Literal["function", "block"]) -> ShownCode:
+        return self._show_best(item, mode)[0]
+
+    def _show_best(self, item: RepositoryItem, mode: Literal["function", "block"]) -> tuple[ShownCode, Hit | None]:
+        """Return the best hit with its helpers, without copies of the masked body, and the hit."""
         found = self._ask(item, mode)
         if isinstance(found, ShownCode):
-            return found
+            return found, None
         for hit in found.hits:
             helpers = read_helpers(self._store, replace(found, hits=(hit,)))
             if helpers and not any(gives_away(each.code, item.reference) for each in helpers):
                 others = (each for each in found.hits if each is not hit)
                 signals = measure_signals(item.query, (hit, *others), ())
-                return ShownCode(helpers, (), hit.score, notes=found.explain, signals=signals)
-        return ShownCode(notes=found.explain)
+                return ShownCode(helpers, (), hit.score, notes=found.explain, signals=signals), hit
+        return ShownCode(notes=found.explain), None
+
+    def _show_part(self, part: Part, item: RepositoryItem) -> ShownCode:
+        """Show a part of what func-pkg shows; only the hit has a calling line of the repository."""
+        shown, hit = self._show_best(item, "function")
+        usage = next(self._links.list_usages({hit.id}, item.masked), None) if hit and part == "usage" else None
+        line = usage.line if usage is not None else ""
+        reduced = (show_part(each, part, "" if place else line) for place, each in enumerate(shown.helpers))
+        return replace(shown, helpers=tuple(each for each in reduced if each is not None))
+
+    def _list_usages(self, item: RepositoryItem) -> ShownCode:
+        """Show the lines around calls of the function, within the token budget."""
+        kept: list[HelperText] = []
+        left = BUDGET
+        for usage in self._links.list_usages(self._links.find_targets(item.masked), item.masked):
+            tokens = count_tokens(usage.text.code)
+            if tokens <= left and len(kept) < MOST_SIGNATURES:
+                kept.append(usage.text)
+                left -= tokens
+        return ShownCode(tuple(kept))
+
+    def _find_similar(self, item: RepositoryItem) -> ShownCode:
+        among = [node for node in self._functions if count_tokens(node.content) <= BUDGET and _is_written(node.content)]
+        node = self._links.find_similar(item.masked, among)
+        return ShownCode() if node is None else ShownCode((_show_whole(node),))
+
+    @cached_property
+    def _links(self) -> FunctionLinks:
+        return FunctionLinks(self._store, self._project, self._belongs)
 
     def _list_signatures(self, item: RepositoryItem) -> ShownCode:
         found = self._ask(item, "function")
@@ -309,9 +352,7 @@ class RepositoryFinder:
         ]
         if not among:
             return ShownCode()
-        node = random.Random(f"{self._seed} {item.id}").choice(among)
-        place = f"{node.path}:{node.start_line}-{node.end_line} {node.qualname}"
-        return ShownCode((HelperText(place, align_code(node.content)),))
+        return ShownCode((_show_whole(random.Random(f"{self._seed} {item.id}").choice(among)),))
 
     @cached_property
     def _functions(self) -> list[Node]:
@@ -319,3 +360,8 @@ class RepositoryFinder:
         nodes = (node for node in self._store.nodes((Label.FUNCTION,)) if not is_test(node.path))
         long = [node for node in nodes if node.end_line - node.start_line + 1 >= FEWEST_LINES]
         return sorted(long, key=lambda node: (node.path, node.start, node.id))
+
+
+def _show_whole(node: Node) -> HelperText:
+    place = f"{node.path}:{node.start_line}-{node.end_line} {node.qualname}"
+    return HelperText(place, align_code(node.content))

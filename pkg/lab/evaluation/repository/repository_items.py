@@ -173,11 +173,12 @@ def read_items(
         partial = path.with_suffix(".part")
         partial.write_text(json.dumps({**head, **asdict(found)}, indent=1) + "\n", encoding="utf-8")
         partial.replace(path)
-    items = tuple(map(_make_item, found.items))
+    items = tuple(map(make_item, found.items))
     return found, Benchmark(f"repository {project.name}", items, project.sha256)
 
 
-def _make_item(found: FoundItem) -> RepositoryItem:
+def make_item(found: FoundItem) -> RepositoryItem:
+    """Return a found item as one of a benchmark."""
     function = found.function
     return RepositoryItem(
         function.id,
