@@ -41,7 +41,8 @@ SHOWN = 5  # failing tests that are named; the file of items has all
 @model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which only finds the items.")
 @click.option(
     "--columns", multiple=True, callback=split_names, metavar="NAME,...",
-    help="Conditions to compare. Default: none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
+    help="Conditions to compare. Default: none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold."
+    " Others: usages, similar, func-pkg:PART.",
 )  # fmt: skip
 @click.option(
     "--tests", multiple=True, callback=decode_options, metavar="PATH",

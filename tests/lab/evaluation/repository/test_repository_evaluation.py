@@ -15,7 +15,7 @@ from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
 from pkg.lab import evaluate_repository, report_evaluation
 from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
-from pkg.lab.evaluation.code.evaluation_conditions import REPOSITORY
+from pkg.lab.evaluation.code.evaluation_conditions import MASKED_ONLY, REPOSITORY
 from pkg.lab.evaluation.report.code_sections import list_sections
 from pkg.lab.evaluation.report.report_format import render_markdown
 from pkg.lab.evaluation.repository import project_tests
@@ -246,6 +246,19 @@ def test_nothing_that_is_shown_gives_the_function_away(solved: SolvedRun) -> Non
     assert "RATE = 20" in shown["deps", "add_tax"]
 
 
+def test_columns_beyond_the_default_ones_are_answered_on_the_same_items(
+    project: Path, items: Path, tmp_path: Path
+) -> None:
+    columns = ["none", *MASKED_ONLY]
+    report = run(project, tmp_path / "run", items, ScriptedModel(answer), columns=columns, limit=1)
+    figures = by_name(report)
+    assert set(figures) == set(columns)
+    assert {(each.items, each.solved) for each in figures.values()} == {(1, 1)}
+    shown = read_contexts(tmp_path / "run")
+    assert {finder for finder, _ in shown} == set(MASKED_ONLY)
+    assert not any("for net in self.items" in code for code in shown.values())  # the body of the item
+
+
 FORGED = """
 import json, os, sys
 frame = sys._getframe()
@@ -345,3 +358,11 @@ def test_the_command_lists_the_items_without_a_model(project: Path, items: Path,
     assert done.exit_code == 0, done.output
     (line,) = done.stdout.splitlines()
     assert set(json.loads(line)["items"]) == IDS
+
+
+def test_an_unknown_part_is_a_usage_error_that_names_the_parts(project: Path, tmp_path: Path) -> None:
+    words = ["eval", "repository", str(project), "--out", str(tmp_path / "run"), "--columns", "none,func-pkg:code"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert "no column 'func-pkg:code'; expected func-pkg:PART" in done.stderr
+    assert "signature, docstring, usage, body" in " ".join(done.stderr.split())
