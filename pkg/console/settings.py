@@ -82,7 +82,14 @@ class SettingOption(click.Option):
     def get_default(self, ctx: click.Context, call: bool = True) -> Any:
         """Return the value of a settings file, else the default of the option."""
         values = _find_settings(ctx).values
-        return values[self.setting] if self.setting in values else super().get_default(ctx, call=call)
+        if self.setting not in values:
+            return super().get_default(ctx, call=call)
+        return (values[self.setting],) if self.multiple else values[self.setting]
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        """Return the value of the variable, which is one value also for a repeatable option."""
+        value = self.resolve_envvar_value(ctx)
+        return (value,) if self.multiple and value else super().value_from_envvar(ctx)
 
     def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, click.core.ParameterSource]:
         """Return the value and its source, which for one of a settings file is the default map."""
@@ -196,3 +203,13 @@ model_setting = partial(
     callback=decode_option,
 )
 """The option --model; each command adds its help."""
+
+models_setting = partial(
+    setting,
+    "--model",
+    "models",
+    metavar="MODEL",
+    multiple=True,
+    callback=decode_options,
+)
+"""The option --model of commands that compare several; each command adds its help."""

@@ -142,19 +142,10 @@ def write_report_page(
     Raises MissingExtraError without matplotlib, PathError if a file cannot be written.
     """
     from pkg.lab.evaluation.report.code_sections import TITLE, list_sections
-    from pkg.lab.evaluation.report.report_format import render_html, save_picture
+    from pkg.lab.evaluation.report.report_format import write_report
 
     check_sequence("reports", reports, "reports of evaluate_code")
-    sections = list(list_sections(reports))
-    if figures is not None:
-        for picture in (each for section in sections for each in section.pictures):
-            save_picture(picture, Path(figures))
-    if page is not None:
-        text = render_html(TITLE, sections)
-        try:
-            Path(page).write_text(text, encoding="utf-8")
-        except OSError as fault:
-            raise PathError(f"cannot write the page {page}: {fault.strerror}") from None
+    write_report(TITLE, list(list_sections(reports)), page, figures)
 
 
 def calibrate_gate(
@@ -240,17 +231,19 @@ def evaluate_questions(
     options: lab_types.QaOptions,
     model: lab_types.TextModel | None = None,
     *,
+    label: str = "",
     listen: Callable[[str, int, int], None] = lambda system, done, total: None,
 ) -> None:
     """Answer questions with known answers, and store the evidence and, with a model, the answer of each system.
 
-    listen: called with the system, the number of finished questions, and their total. Raises QueryError for an unknown
-    source, and ModelError.
+    label: of the model, in the names of its systems, if the folder holds answers of several. listen: called with the
+    system, the number of finished questions, and their total. Raises QueryError for an unknown source, and ModelError.
     """
     from pkg.lab.evaluation.questions.question_evaluation import QuestionEvaluation
 
     check_sequence("items", items, "questions with known answers")
-    QuestionEvaluation(graph.store, graph.load_encoder(), items, options, model).run(folder, listen)
+    evaluation = QuestionEvaluation(graph.store, graph.load_encoder(), items, options, model, label=label)
+    evaluation.run(folder, listen)
 
 
 def bench_graph(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,15 @@ def write_run(
     model: str = "gguf:coder-0.5b.gguf",
     errors: Sequence[str] = ("AssertionError", "NameError"),
     is_told: bool = True,
+    samples: int = 1,
 ) -> Path:
-    """Write a run of some conditions, each with a verdict on every task; is_told: with topics and costs."""
+    """Write a run of some conditions, each with a verdict on every task; is_told: with topics and costs.
+
+    samples: of each task; a solved task passes in the first half of them, rounded up, any other in none.
+    """
     count = len(next(iter(solved.values())))
     items = [f"{'HumanEval' if benchmark.startswith('humaneval') else 'MBPP'}/{number}" for number in range(count)]
-    options = {"form": "auto", "max_tokens": 512, "samples": 1, "temperature": 0.0, "seed": 0}
+    options = {"form": "auto", "max_tokens": 512, "samples": samples, "temperature": 0.0, "seed": 0}
     head = {"benchmark": benchmark, "sha256": "0", "items": items, "shown": 0, "model": model, "identity": model}
     run = RunFolder(folder, {**head, "options": options, "graph": "corpus; static@0; 0"})
     if is_told:
@@ -42,10 +47,11 @@ def write_run(
         write_tasks(folder, lambda: facts)
         write_costs(folder, COSTS)
     for column, passes in solved.items():
-        for number, (item, passed) in enumerate(zip(items, passes, strict=True)):
+        for number, sample in product(range(count), range(samples)):
+            item, passed = items[number], passes[number] and 2 * sample < samples
             run.add_record(
                 Record(
-                    column, item, 0, passed, "" if passed else errors[number % len(errors)],
+                    column, item, sample, passed, "" if passed else errors[number % len(errors)],
                     "" if passed else "expected <1> | seen 'x'",
                     shown=() if column == "none" else (f"corpus/part_{number}.py:1-9 part",),
                     is_shown_right=passed, chosen="none" if column in CHOSEN else "",

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from pkg.api import open_graph
+from pkg.api import Graph, open_graph
 from pkg.console.options import answer_tokens_option, evidence_budget_option, json_option, store_options
 from pkg.console.progress import ProgressBar, say
-from pkg.console.settings import decode_option, model_setting, source_setting, split_names
+from pkg.console.settings import decode_option, models_setting, source_setting, split_names
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError
+from pkg.lab.commands.report_output import report_options, view_sections, write_files
 from pkg.lab.datasets.dataset_rows import draw
+from pkg.lab.evaluation.model_labels import label_models
 from pkg.lab.evaluation.questions.qa_records import (
     DEPTHS,
+    TUNED,
     QaFigures,
     QaFolder,
     QaItem,
     QaOptions,
     QaReport,
     make_judged,
+    name_system,
     read_questions,
     report_questions,
 )
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pkg.lab.evaluation.judgement_report import JudgementReport
+    from pkg.lab.evaluation.report.report_format import Section
     from pkg.lab.judge.items import JudgedItem
     from pkg.lab.judge.judgements import Judgement
 
@@ -54,10 +60,12 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 @store_options
 @click.option(
     "--systems", multiple=True, callback=split_names, metavar="NAME,...",
-    help="Systems to compare: graph, chunks, both, and with --model none, which answers from memory. Default: all.",
+    help="Systems to compare: graph, chunks, both, and with --model none, which answers from memory. Default: all,"
+    " or with several models none, graph and chunks.",
 )  # fmt: skip
-@model_setting(
-    help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which measures only the search."
+@models_setting(
+    help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Repeatable: the base first, then tuned ones."
+    " Default: none, which measures only the search."
 )
 @click.option(
     "--judge", metavar="MODEL", callback=decode_option,
@@ -65,7 +73,8 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 )  # fmt: skip
 @click.option(
     "--baseline", default="", callback=decode_option, metavar="SYSTEM",
-    help="System to compare all others with. Default: none if it is among the systems, else every two.",
+    help="System to compare all others with, such as graph or none@coder. Default: none of the first model if it is"
+    " among the systems, else every two.",
 )  # fmt: skip
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Number of runs of the judge.")
 @click.option(
@@ -87,39 +96,97 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
     help="Store answers, judgements and a page in FOLDER; the same command resumes the run.",
 )  # fmt: skip
+@report_options
 @json_option
 def qa(path: str, store: str, as_json: bool, **options: Any) -> None:
     """Compare systems by the questions of FILE about the graph.
 
     FILE has the format of SpyderCodeQA. Reports how often the right file is among the first pieces of evidence, by kind
     of question; with --model also the citations of the answers; with --judge also the better system, over several runs.
+    Several models are each combined with each system, as graph@MODEL.
     """
     run_questions(path, store, as_json, options)
 
 
 def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
     """Evaluate the questions of a file; raises InputError if it has none, UsageError for conflicting options."""
-    from pkg.models.registry import use_model
-
     taken = {name: given[name] for name in _NAMES}
     options = QaOptions(budget=given["tokens"], max_tokens=given["answer_tokens"], **taken)
-    model, out, judge = given["model"], given["out"], given["judge"]
-    systems = options.choose_systems(model is not None)
-    if judge is not None and (model is None or len(systems) < 2):
+    models, out, judge = label_models(list(dict.fromkeys(given["models"]))), given["out"], given["judge"]
+    is_several = len(models) > 1
+    sources = options.choose_systems(bool(models)) if not is_several else options.systems or TUNED
+    options = replace(options, systems=sources)
+    labels = list(models.values()) if is_several else [""]
+    systems = [name_system(source, label) for label in labels for source in sources]
+    if judge is not None and (not models or len(systems) < 2):
         raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
     items = draw(_read_items(path), given["limit"], options.seed)
-    with open_graph(store, ask=choose_ask()) as graph, use_model(model) as opened:
-        head = {**asdict(options), "systems": list(systems), "model": opened.name if opened else ""}
-        head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
-        folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})
-        with closing(ProgressBar()) as bar:
-            evaluate_questions(graph, items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
+    with open_graph(store, ask=choose_ask()) as graph:
+        if is_several:
+            folder = _answer_by_each(graph, items, models, options, systems, out)
+        else:
+            folder = _answer(graph, items, next(iter(models), None), options, out)
     judged = make_judged(items, folder.records, systems)
-    judgements, report, told = _judge(judged, judge, given) if judge is not None else ([], None, "")
+    baseline = given["baseline"] or _find_baseline(systems, labels[0])
+    judgements, report, told = _judge(judged, judge, baseline, given) if judge is not None else ([], None, "")
     found = report_questions(folder.records.values(), systems, options.oracle_file, report, told)
-    if out is not None and model is not None:
+    if out is not None and models:
         _write_page(out, judged, judgements)
-    emit(as_json, report_lines(found), lambda: view_report(found))
+    sections = _list_sections(report, told) if is_several or given["page"] or given["figures"] else []
+    write_files("Answers about a repository", sections, given["page"], given["figures"])
+    emit(as_json, report_lines(found), lambda: chain(view_report(found), view_sections(sections)))
+
+
+def _describe_run(graph: Graph, items: Sequence[QaItem], options: QaOptions, **more: Any) -> dict[str, Any]:
+    """Return the head of the folder of a run."""
+    head = {**asdict(options), "items": [each.item.id for each in items], "encoder": graph.store.encoder()[0], **more}
+    return {name: value for name, value in head.items() if name != "batch"}
+
+
+def _answer(graph: Graph, items: Sequence[QaItem], model: str | None, options: QaOptions, out: Path | None) -> QaFolder:
+    """Answer the questions by one model, or without one."""
+    from pkg.models.registry import use_model
+
+    with use_model(model) as opened, closing(ProgressBar()) as bar:
+        head = _describe_run(graph, items, options, systems=list(options.systems), model=opened.name if opened else "")
+        folder = QaFolder(out, head)
+        evaluate_questions(graph, items, folder, options, opened, listen=bar.count)
+    return folder
+
+
+def _answer_by_each(
+    graph: Graph,
+    items: Sequence[QaItem],
+    models: Mapping[str, str],
+    options: QaOptions,
+    systems: Sequence[str],
+    out: Path | None,
+) -> QaFolder:
+    """Answer the questions by several models, one after another; a model without missing answers is not opened."""
+    from pkg.models.registry import use_model
+
+    folder = QaFolder(out, _describe_run(graph, items, options, systems=list(systems), model="", models=list(models)))
+    for model, label in models.items():
+        names = [name_system(source, label) for source in options.systems]
+        if all((name, each.item.id) in folder.records for name in names for each in items):
+            continue
+        with use_model(model) as opened, closing(ProgressBar()) as bar:
+            folder.check_model(label, opened.identity)
+            evaluate_questions(graph, items, folder, options, opened, label=label, listen=bar.count)
+    return folder
+
+
+def _find_baseline(systems: Sequence[str], label: str) -> str:
+    """Return the first model without evidence, if it is among the systems, or ""."""
+    name = name_system("none", label)
+    return name if name in systems else ""
+
+
+def _list_sections(report: JudgementReport | None, told: str) -> list[Section]:
+    """Return the comparison as sections with the figures of the paper; none without judgements."""
+    from pkg.lab.evaluation.report.win_rate_tables import list_win_rate_sections
+
+    return [] if report is None else list(list_win_rate_sections(report.pairs, f"{report.judge}: {told}"))
 
 
 def _read_items(path: str) -> tuple[QaItem, ...]:
@@ -138,7 +205,7 @@ def _read_items(path: str) -> tuple[QaItem, ...]:
 
 
 def _judge(
-    items: list[JudgedItem], judge: str, given: dict[str, Any]
+    items: list[JudgedItem], judge: str, baseline: str, given: dict[str, Any]
 ) -> tuple[list[Judgement], JudgementReport | None, str]:
     """Compare the answers of all systems with those of the baseline, or with each other."""
     from pkg.lab.evaluation.judgement_report import report_judgements
@@ -148,8 +215,6 @@ def _judge(
     from pkg.lab.judge.judgements import JudgementFile
     from pkg.lab.judge.judging import find_check, judge_tasks, open_judge
 
-    systems = {system for item in items for system in item.answers}
-    baseline = given["baseline"] or ("none" if "none" in systems else "")
     options = JudgeOptions(
         "pairwise", runs=given["runs"], orders=given["orders"], baseline=baseline, seed=given["seed"]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +15,13 @@ from pkg.console.options import json_option
 from pkg.console.settings import decode_option, decode_options
 from pkg.console.streams import emit
 from pkg.lab.commands.eval_code import report_lines, view_report
+from pkg.lab.commands.report_output import view_sections, write_files
 from pkg.lab.lab_api import report_evaluation, write_report_page
 
 if TYPE_CHECKING:
     from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
+    from pkg.lab.evaluation.code.forgetting import BenchmarkChange
+    from pkg.lab.evaluation.report.report_format import Picture
 
 
 @click.command("report", epilog="Example:  pkg eval report run --format markdown --html report.html > report.md")
@@ -38,15 +41,28 @@ if TYPE_CHECKING:
     "--data", callback=decode_option, metavar="PATH",
     help="File of the benchmark, or its folder, for the topics of older runs.",
 )  # fmt: skip
+@click.option(
+    "--forgetting", is_flag=True,
+    help="Compare the first run of each benchmark, before tuning, with the later ones: pass@1 and pass@10.",
+)  # fmt: skip
 @json_option
 def report(
-    paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
+    paths: tuple[str, ...],
+    form: str,
+    page: str | None,
+    figures: str | None,
+    data: str | None,
+    forgetting: bool,
+    as_json: bool,
 ) -> None:
     """Compute all results of runs from their records.
 
     Needs no model and runs no code. Several runs are shown side by side, as in the tables of the paper, with its
-    published results.
+    published results. With --forgetting: pkg eval report before after --forgetting.
     """
+    if forgetting:
+        _report_forgetting(paths, form, page, figures, as_json or form == "json")
+        return
     reports = [report_evaluation(path, data) for path in paths]
     if page is not None or figures is not None:
         write_report_page(reports, page, figures)
@@ -54,8 +70,7 @@ def report(
         from pkg.lab.evaluation.report.code_sections import list_sections
         from pkg.lab.evaluation.report.report_format import render_markdown
 
-        link = None if figures is None else lambda picture: f"{Path(figures).as_posix()}/{picture.name}.png"
-        click.echo(render_markdown(list_sections(reports), link), nl=False)
+        click.echo(render_markdown(list_sections(reports), _make_link(figures)), nl=False)
     elif form == "csv":
         click.echo(_write_csv(reports), nl=False)
     else:
@@ -63,9 +78,45 @@ def report(
         emit(as_json or form == "json", lines, lambda: (part for report in reports for part in view_report(report)))
 
 
+def _make_link(figures: str | None) -> Callable[[Picture], str] | None:
+    """Return the function that makes the address of a figure; None without a folder of figures."""
+    return None if figures is None else lambda picture: f"{Path(figures).as_posix()}/{picture.name}.png"
+
+
+def _report_forgetting(paths: Sequence[str], form: str, page: str | None, figures: str | None, as_json: bool) -> None:
+    """Write the comparison of runs before and after tuning."""
+    from pkg.lab.evaluation.code.forgetting import compare_runs
+    from pkg.lab.evaluation.report.forgetting_tables import TITLE, list_forgetting_sections
+    from pkg.lab.evaluation.report.report_format import render_markdown
+
+    changes = compare_runs([Path(path) for path in paths])
+    sections = list(list_forgetting_sections(changes))
+    write_files(TITLE, sections, page, figures)
+    if form == "markdown":
+        click.echo(render_markdown(sections, _make_link(figures)), nl=False)
+    elif form == "csv":
+        click.echo(_write_rows([row for change in changes for row in _flatten_change(change)]), nl=False)
+    else:
+        lines = [{"type": "forgetting", **asdict(change)} for change in changes]
+        emit(as_json, lines, lambda: view_sections(sections))
+
+
+def _flatten_change(change: BenchmarkChange) -> Iterator[dict[str, object]]:
+    """Yield a row for each k."""
+    figures = asdict(change)
+    notes, passes = figures.pop("notes"), figures.pop("passes")
+    for found in passes:
+        low, high = found.pop("interval")
+        yield {**figures, **found, "low": low, "high": high, "notes": "; ".join(notes)}
+
+
 def _write_csv(reports: Sequence[CodeReport]) -> str:
     """Write a row for each column of each run, with a cell for each class of failures and each topic."""
-    rows = [_flatten(report, each) for report in reports for each in report.columns]
+    return _write_rows([_flatten(report, each) for report in reports for each in report.columns])
+
+
+def _write_rows(rows: Sequence[dict[str, object]]) -> str:
+    """Write rows as CSV, with all names of their cells in the head."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     written = io.StringIO()
     writer = csv.DictWriter(written, names, lineterminator="\n")

@@ -116,6 +116,66 @@ def test_a_run_that_was_cut_off_goes_on_and_asks_nothing_twice(folder: Path, mon
     )
 
 
+TWO = ("--model", "gguf:/models/base.gguf", "--model", "hf:/models/base+/models/tuned")
+
+
+def use_models(monkeypatch: pytest.MonkeyPatch, identity: str = "1") -> dict[str, ScriptedModel]:
+    """Answer by the name of the model; the tuned one also without evidence."""
+    opened: dict[str, ScriptedModel] = {}
+
+    def open_model(name: str) -> ScriptedModel:
+        answer = "`add_tax` multiplies the amount by TAX_RATE." if "tuned" in name else answer_from_evidence
+        return opened.setdefault(
+            name, ScriptedModel([answer] if isinstance(answer, str) else answer, name=name, identity=name + identity)
+        )
+
+    monkeypatch.setattr(registry, "open_model", open_model)
+    return opened
+
+
+def test_several_models_are_each_combined_with_each_system_and_compared_with_the_first_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = use_models(monkeypatch)
+    words = ("eval", "qa", "qa.jsonl", *TWO, "--judge", "none", "--out", "run")
+    lines = read_lines(run(*words, "--html", "page.html", "--figures", "figures"))
+    systems = {line["system"] for line in lines if line["type"] == "questions"}
+    assert systems == {f"{source}@{label}" for source in ("none", "graph", "chunks") for label in ("base", "tuned")}
+    pairs = [each for each in lines[-1]["pairs"] if each["type"] == "overall"]
+    assert {each["base"] for each in pairs} == {"none@base"}
+    assert next(each for each in pairs if each["ours"] == "none@tuned")["outcomes"]["ours"]["mean"] > 0
+    page = (folder / "page.html").read_text()
+    assert "paper, both against base" in page
+    assert "none@tuned against none@base" in page
+    assert len(list((folder / "figures").glob("*.png"))) == 5
+
+    table = run(*words, "--no-json").stdout
+    assert "63.1 ± 3.2" in table
+    assert "57.8" in table  # of all types, weighted by their questions
+    asked = [len(model.asked) for model in opened.values()]
+    read_lines(run(*words))
+    assert [len(model.asked) for model in opened.values()] == asked
+
+
+def test_answers_of_two_models_of_one_name_are_not_mixed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_models(monkeypatch)
+    words = ("eval", "qa", "qa.jsonl", *TWO, "--systems", "none", "--out", "run")
+    read_lines(run(*words))
+    kept = folder / "run" / "answers.jsonl"
+    kept.write_text("".join(kept.read_text().splitlines(keepends=True)[:-1]))
+    use_models(monkeypatch, identity="2")
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "holds answers of another model called tuned" in result.stderr
+
+
+def test_the_model_of_the_settings_is_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_model(monkeypatch, answer_from_evidence)
+    monkeypatch.setenv("PKG_MODEL", "gguf:a model.gguf")
+    lines = read_lines(run("eval", "qa", "qa.jsonl", "--systems", "graph"))
+    assert find_figures(lines, "graph")["answered"] > 0
+
+
 def test_a_folder_of_another_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     read_lines(run("eval", "qa", "qa.jsonl", "--systems", "graph", "--out", "run"))
     result = run("eval", "qa", "qa.jsonl", "--systems", "graph", "--budget", "100", "--out", "run")

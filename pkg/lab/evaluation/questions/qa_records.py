@@ -26,8 +26,16 @@ SYSTEMS: tuple[System, ...] = get_args(System)
 
 RETRIEVERS_ALONE: tuple[System, ...] = ("graph", "chunks", "both")
 
+TUNED: tuple[System, ...] = ("none", "graph", "chunks")
+"""Sources of evidence in a comparison of several models, such as one before and after tuning (Q-22)."""
+
 DEPTHS = (1, 5)
-ANSWERS, JUDGEMENTS, PAGE = "answers.jsonl", "judgements.jsonl", "answers.html"
+ANSWERS, JUDGEMENTS, PAGE, MODELS = "answers.jsonl", "judgements.jsonl", "answers.html", "models.jsonl"
+
+
+def name_system(system: str, label: str) -> str:
+    """Return the name of a system of one model, such as graph@coder; the system alone without a label."""
+    return f"{system}@{label}" if label else system
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class QaOptions:
         check_minimum("batch", self.batch, 0)
 
     def choose_systems(self, has_model: bool) -> tuple[System, ...]:
-        """Return the systems to compare; raises UsageError for one that needs a model if there is none."""
+        """Return the sources of evidence to compare; raises UsageError for one that needs a model if there is none."""
         if "none" in self.systems and not has_model:
             raise UsageError("the system 'none' is a model that answers from memory; give --model, or other systems")
         return self.systems or (SYSTEMS if has_model else RETRIEVERS_ALONE)
@@ -134,6 +142,19 @@ class QaFolder:
         except OSError as fault:
             raise PathError(f"cannot write into the folder {path}: {fault.strerror}") from None
         self.records = {record.key: record for record in read_qa_records(path)}
+
+    def check_model(self, label: str, identity: str) -> None:
+        """Store the identity of a model; raises UsageError if the folder has answers of another one of this label."""
+        if self.path is None:
+            return
+        known = {row["label"]: row["identity"] for row in read_lines(self.path / MODELS)}
+        if label not in known:
+            append_line(self.path / MODELS, {"label": label, "identity": identity})
+        elif known[label] != identity:
+            raise UsageError(
+                f"{self.path} holds answers of another model called {label}: {known[label]}, not {identity};"
+                " give another folder with --out"
+            )
 
     def add(self, record: QaRecord) -> None:
         """Store a record."""

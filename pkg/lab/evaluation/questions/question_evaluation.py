@@ -16,7 +16,7 @@ from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.ask.question_answer import PreparedQuestion, QuestionAnswerer
 from pkg.generation.ask.repository_answer import RepositoryAnswer
 from pkg.graph.store import GraphStore
-from pkg.lab.evaluation.questions.qa_records import QaFolder, QaItem, QaOptions, QaRecord, System
+from pkg.lab.evaluation.questions.qa_records import QaFolder, QaItem, QaOptions, QaRecord, System, name_system
 from pkg.lab.lab_options import Listen
 from pkg.models.prompt_batch import BatchingModel, write_each
 from pkg.models.text_model import TextModel
@@ -40,18 +40,20 @@ class QuestionEvaluation:
     options: QaOptions
     model: TextModel | None = None
     windows: WindowIndex | None = None
+    label: str = ""  # of the model, as a part of the names of its systems; "" if it is the only one
 
     def run(self, folder: QaFolder, count: Listen = lambda system, done, total: None) -> None:
         """Answer the questions missing in the folder; raises the errors of the search and the model."""
         for system in self.options.choose_systems(self.model is not None):
-            waiting = [each for each in self.items if (system, each.item.id) not in folder.records]
+            name = name_system(system, self.label)
+            waiting = [each for each in self.items if (name, each.item.id) not in folder.records]
             done = len(self.items) - len(waiting)
-            count(system, done, len(self.items))
+            count(name, done, len(self.items))
             for start in range(0, len(waiting), self._batch):
                 for record in self._ask(system, waiting[start : start + self._batch]):
                     folder.add(record)
                     done += 1
-                    count(system, done, len(self.items))
+                    count(name, done, len(self.items))
 
     @property
     def _batch(self) -> int:
@@ -99,8 +101,9 @@ class QuestionEvaluation:
         cited = [each for statement in answer.statements for each in statement.citations if not each.is_added]
         paths = {path for _, path in gold}
         shown = answer.shown if self.model is not None else ()
+        name = name_system(system, self.label)
         return QaRecord(
-            item.item.id, system, item.item.type, ranks[0] if ranks else None, bool(gold), answer.gathered.fits,
+            item.item.id, name, item.item.type, ranks[0] if ranks else None, bool(gold), answer.gathered.fits,
             len(answer.gathered.pieces), answer.text, answer.is_refused, answer.reason, len(answer.statements),
             sum(each.is_supported for each in answer.statements), len(cited), sum(each.is_wrong for each in cited),
             any(place.rpartition(":")[0] in paths for place in answer.places),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -13,7 +12,7 @@ import numpy as np
 
 from pkg.lab.evaluation.code.code_report import BASE, NONE_SOLVES, CodeReport
 from pkg.lab.evaluation.code.hidden_tests import ERRORS
-from pkg.lab.evaluation.report.report_format import COLOURS, HATCHES, LINES, MARKERS, Picture, new_figure
+from pkg.lab.evaluation.report.report_format import COLOURS, HATCHES, LINES, MARKERS, Picture, name_file, new_figure
 
 RADAR = ("none", "func-bm25", "block-pkg", "reranked")
 """Conditions of the radar, as in the paper; the first four of the run if it has fewer than two of these."""
@@ -26,7 +25,7 @@ DARK = 0.55  # share of the scale above which black text is illegible
 
 def list_pictures(name: str, report: CodeReport) -> Iterator[Picture]:
     """Yield the figures that the conditions of a run allow."""
-    prefix = re.sub(r"[^a-z0-9.]+", "-", f"{report.head['benchmark']} {name}".lower().replace("+", "-plus")).strip("-")
+    prefix = name_file(f"{report.head['benchmark']} {name}")
     yield Picture(
         f"{prefix}-columns", f"{name}: tasks solved, fixed and broken by column", partial(draw_columns, report)
     )

@@ -7,6 +7,7 @@ byte-identical on each run (P-35).
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -114,6 +115,11 @@ def write_count(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
+def name_file(words: str) -> str:
+    """Return words as a part of a file name and of an id: lower case, other characters as a hyphen."""
+    return re.sub(r"[^a-z0-9.]+", "-", words.lower().replace("+", "-plus")).strip("-")
+
+
 def new_figure(width: float, height: float) -> Any:
     """Create a figure of a size in inches."""
     from matplotlib.figure import Figure
@@ -147,6 +153,27 @@ def save_picture(picture: Picture, folder: Path) -> None:
         (folder / f"{picture.name}.svg").write_text(render_svg(picture), encoding="utf-8")
     except OSError as fault:
         raise PathError(f"cannot write the figure {picture.name} into {folder}: {fault.strerror}") from None
+
+
+def write_report(
+    title: str,
+    sections: Sequence[Section],
+    page: str | os.PathLike[str] | None = None,
+    figures: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write a report as one HTML page, and its figures as PNG and SVG into a folder, each if it is named.
+
+    Raises MissingExtraError without matplotlib, PathError if a file cannot be written.
+    """
+    if figures is not None:
+        for picture in (each for section in sections for each in section.pictures):
+            save_picture(picture, Path(figures))
+    if page is not None:
+        text = render_html(title, sections)
+        try:
+            Path(page).write_text(text, encoding="utf-8")
+        except OSError as fault:
+            raise PathError(f"cannot write the page {page}: {fault.strerror}") from None
 
 
 def render_page(title: str, body: str, style: str = "", policy: str = "") -> str:
