@@ -21,6 +21,9 @@ from pkg.graph.code_diff import CodeDiff as CodeDiff
 from pkg.graph.store import GraphStore as GraphStore
 from pkg.graph.store import StoreStats as StoreStats
 from pkg.graph.verify import Verification as Verification
+from pkg.indexing.build_plan import BuildOptions as BuildOptions
+from pkg.indexing.build_plan import Progress as Progress
+from pkg.indexing.report import BuildReport as BuildReport
 from pkg.indexing.report import BulkReport as BulkReport
 from pkg.model import BlockKind as BlockKind
 from pkg.model import Docstring as Docstring
@@ -43,6 +46,7 @@ from pkg.retrieval.deps.answer import RelationKind as RelationKind
 from pkg.retrieval.deps.package_map import PackageMap as PackageMap
 from pkg.retrieval.evidence.evidence import Gathered as Gathered
 from pkg.retrieval.explore import Exploration as Exploration
+from pkg.retrieval.hit_order import HitOrder as HitOrder
 from pkg.retrieval.outline_answer import CodeOutline as CodeOutline
 from pkg.retrieval.query_options import BlockChoice as BlockChoice
 from pkg.retrieval.query_options import Globs as Globs
@@ -52,6 +56,5 @@ from pkg.retrieval.query_options import PruneChoice as PruneChoice
 from pkg.retrieval.query_options import QueryOptions as QueryOptions
 from pkg.retrieval.query_options import RankingMethod as RankingMethod
 from pkg.retrieval.query_options import TestChoice as TestChoice
-from pkg.retrieval.question_mix import HitOrder as HitOrder
 from pkg.retrieval.show import Shown as Shown
 from pkg.trace import TraceReport as TraceReport

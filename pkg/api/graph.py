@@ -8,14 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from pkg.api.answering import generate_answer, generate_in_context
 from pkg.api.building import NO_LISTENER, Ask, Listener, make_build_options
 from pkg.api.lazy_types import api_types
 from pkg.argument_types import check_sequence
 from pkg.errors import QueryError, StoreChangedError, UsageError
 from pkg.graph.audits import is_current
 from pkg.graph.opening import find_address, open_store
-from pkg.indexing.report import BuildReport
 
 RETRIES = 3  # of a read that a write interrupted: two writes within one read are rare
 
@@ -100,7 +98,7 @@ class Graph:
 
     def refresh(
         self, source: str | None = None, *, listener: Listener = NO_LISTENER
-    ) -> list[BuildReport | api_types.Skip]:
+    ) -> list[api_types.BuildReport | api_types.Skip]:
         """Update all sources, or one, incrementally from their input, with the options of their last build.
 
         A Skip is the reason why a source cannot be updated, such as a deleted folder; its graph is kept. Raises
@@ -128,21 +126,26 @@ class Graph:
     def _run_query(self, text: str, options: api_types.QueryOptions, fresh: bool = False) -> api_types.QueryResult:
         from pkg.retrieval.query import run_query
 
-        options, order = self._open_order(options)
+        order = self._open_order(options)
         return self._answer_encoded(
             lambda encoder: run_query(self.store, encoder, text, options, order), fresh, options.source
         )
 
-    def _open_order(self, options: api_types.QueryOptions) -> tuple[api_types.QueryOptions, api_types.HitOrder | None]:
-        """Return the order by questions that rerank_hits names, and the options without it."""
-        if not (options.rerank_hits or "").startswith("questions"):
-            return options, None
-        from pkg.enhance.question_order import open_question_order
+    def _open_order(self, options: api_types.QueryOptions) -> api_types.HitOrder | None:
+        """Return the order that rerank_hits names: by questions, or by a model."""
+        if options.rerank_hits is None:
+            return None
+        if options.rerank_hits.startswith("questions"):
+            from pkg.enhance.question_order import open_question_order
 
-        order = open_question_order(options.rerank_hits)
-        if order is not None and options.mode == "text":
-            raise UsageError("questions order functions, and mode 'text' finds text files; leave out one of them")
-        return options if order is None else replace(options, rerank_hits=None), order
+            order = open_question_order(options.rerank_hits)
+            if order is not None and options.mode == "text":
+                raise UsageError("questions order functions, and mode 'text' finds text files; leave out one of them")
+            if order is not None:
+                return order
+        from pkg.retrieval.second_look import open_model_order
+
+        return open_model_order(options.rerank_hits)
 
     def explore(
         self,
@@ -321,6 +324,7 @@ class Graph:
         sample. Raises ModelError and the errors of query; a query without known words is answered without context, and
         with the context ``auto`` so is one that nothing fits.
         """
+        from pkg.api.answering import generate_answer, generate_in_context
         from pkg.generation.sample_writer import Context
 
         if options is not None and options.context == "none":

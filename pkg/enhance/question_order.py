@@ -64,6 +64,7 @@ class QuestionOrder:
     """Orders the best candidates by the mean of their score and of their questions' match with the user's."""
 
     depth = DEPTH
+    explain: tuple[str, ...] = ()  # its notes say all
 
     def __init__(self, model: str, seconds: float | None = None) -> None:
         self._model, self._seconds = model, SECONDS if seconds is None else seconds

@@ -12,12 +12,13 @@ from pkg.errors import QueryError
 from pkg.model import Coverage, Hit, Label, Matches, Node, NodeFilter, QueryResult
 from pkg.retrieval.query_options import QueryOptions, RankingMethod, node_filter
 from pkg.retrieval.question import Question, parse_question
-from pkg.retrieval.ranking import RANK_OFFSET, RERANK_DEPTH, Ranked
-from pkg.retrieval.search import Found, check_paths, check_text, explain_empty, refuse_unknown
+from pkg.retrieval.ranking import RANK_OFFSET, Ranked
+from pkg.retrieval.search import Found, check_paths, check_text, explain_empty, find_ordered, refuse_unknown
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
+    from pkg.retrieval.hit_order import HitOrder
 
 SEARCH_DEPTH = 100  # chunks of each search that are ranked, or three for each hit
 
@@ -81,8 +82,10 @@ def _copy_cosines(cosines: Scores, lexical: Scores) -> dict[str, float]:
 _SCORES = {"linear": _average, "rrf": _add_ranks, "dense": _copy_cosines}
 
 
-def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
-    """Answer a question by chunks.
+def run_chunk_query(
+    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, order: HitOrder | None = None
+) -> QueryResult:
+    """Answer a question by chunks; order: reorders the best ones.
 
     Raises QueryError for an invalid question or a graph without text files, and UnknownWordsError where no word of the
     question is known.
@@ -90,7 +93,9 @@ def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: Que
     check_text(text)
     question = parse_question(text)
     query = encoder.encode_query(question.text.encode("utf-8", "replace").decode())
-    found = _find(store, query, question, options)
+    where = replace(node_filter(options), kinds=None)
+    find = partial(find_chunks, store, query, question.weights, where=where, ranking=options.ranking)
+    found = find_ordered(store, encoder, question.text, find, order, options.top_k)
     if not found.searched:
         raise QueryError(f"the graph {store.address} holds no text files; read those of a repository: pkg build PATH")
     if not knows_question(encoder, question.text, query) and not _is_in_texts(store, question, options):
@@ -107,17 +112,6 @@ def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: Que
 
 def _is_in_texts(store: GraphStore, question: Question, options: QueryOptions) -> bool:
     return options.ranking != "dense" and bool(store.text_search(Label.CHUNK, question.weights, 1).matches)
-
-
-def _find(store: GraphStore, query: Vectors, question: Question, options: QueryOptions) -> Found:
-    where = replace(node_filter(options), kinds=None)
-    find = partial(find_chunks, store, query, question.weights, where=where, ranking=options.ranking)
-    if options.rerank_hits is None:
-        return find(options.top_k)
-    from pkg.retrieval.second_look import reorder_hits
-
-    found = find(max(options.top_k, RERANK_DEPTH))
-    return replace(found, ranked=reorder_hits(store, options.rerank_hits, question.text, found.ranked, options.top_k))
 
 
 def _make_hit(rank: int, match: Ranked, node: Node) -> Hit:

@@ -12,27 +12,33 @@ from pkg.encode.registry import find_service
 from pkg.errors import UsageError, count_things
 from pkg.graph.audits import is_current
 from pkg.model import Coverage, Label, Matches, Node, NodeFilter, Outline, QueryResult
-from pkg.retrieval.chunk_search import run_chunk_query
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.deps.paths import list_sources
-from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.freshness import mark_hits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
-from pkg.retrieval.long.long_search import encode_parts
-from pkg.retrieval.long.question_parts import Part
+from pkg.retrieval.long.long_question import Part
 from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import MAX_TEXT, Question, parse_question
 from pkg.retrieval.question_fit import explain_evidence, explain_misfit, fits
-from pkg.retrieval.ranking import RERANK_DEPTH
-from pkg.retrieval.search import Found, check_known, check_paths, check_text, explain_empty, find_nodes, refuse_unknown
+from pkg.retrieval.question_mix import DEPTH, StoredQuestions
+from pkg.retrieval.search import (
+    Found,
+    check_known,
+    check_paths,
+    check_text,
+    explain_empty,
+    find_nodes,
+    find_ordered,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
-    from pkg.retrieval.question_mix import HitOrder
+    from pkg.retrieval.hit_order import HitOrder
 
 
 __all__ = ["QueryOptions", "run_query"]
@@ -67,7 +73,9 @@ def _find_hits(
     order: HitOrder | None,
 ) -> QueryResult:
     if options.mode == "text":
-        return run_chunk_query(store, encoder, text, options)
+        from pkg.retrieval.chunk_search import run_chunk_query
+
+        return run_chunk_query(store, encoder, text, options, order)
     (query, find), read = open_search(store, encoder, text, options, order), _note_reading(text)
     if options.mode == "file":
         return _list_files(store, text, find, (*read, *excluded.notes), options, order)
@@ -92,7 +100,7 @@ def _find_hits(
         same_function=sum(each.same_function for each in found.ranked),
         fits=is_fit,
     )
-    ordered = *_explain_search(found), *_explain_order(options), *_explain_pruning(encoder, options)
+    ordered = *_explain_search(found), *(order.explain if order else ()), *_explain_pruning(encoder, options)
     evidence = (explain_evidence(found.evidence),) if found.evidence is not None and is_fit is False else ()
     explain = (*evidence, *ordered, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -108,15 +116,22 @@ def open_search(
     Raises QueryError for an invalid question.
     """
     question = parse_question(text)
-    query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
+    query, parts = _encode_text(encoder, question.text), _encode_parts(encoder, question)
     if not knows_question(encoder, question.text, query):
         check_known(store, question, encoder.name, options.ranking)
     find = partial(_find_best, store, question, query, parts, options)
-    if order is not None:
-        return query, partial(_find_ordered, store, encoder, question.text, find, order)
-    if options.rerank_hits is not None:
-        return query, find
-    return query, partial(_find_asked, store, encoder, question.text, find)
+    if order is None:
+        return query, partial(_find_asked, store, encoder, question.text, find)
+    return query, partial(find_ordered, store, encoder, question.text, find, order)
+
+
+def _encode_parts(encoder: Encoder, question: Question) -> dict[Part, Vectors]:
+    """Encode the parts of a long question: float32 [dimension]; another question has none."""
+    if not question.parts:
+        return {}
+    from pkg.retrieval.long.long_search import encode_parts
+
+    return encode_parts(encoder, question)
 
 
 def _list_files(
@@ -128,12 +143,15 @@ def _list_files(
     order: HitOrder | None,
 ) -> QueryResult:
     """List files with their best functions; no code is shown, so nothing is pruned, completed or packed."""
+    from pkg.retrieval.file_ranking import find_files
+
     hits, found = find_files(store, find, options.top_k)
     notes = *notes, *(order.notes if order else ()), *_explain_found(store, found, options)
     coverage = Coverage(
         searched=found.searched, filtered=found.filtered, folded=found.folded, shown=len(hits), notes=notes
     )
-    return QueryResult(text, options.mode, tuple(hits), coverage, (*_explain_search(found), *_explain_order(options)))
+    explain = *_explain_search(found), *(order.explain if order else ())
+    return QueryResult(text, options.mode, tuple(hits), coverage, explain)
 
 
 def _explain_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
@@ -149,38 +167,22 @@ def _find_best(
     parts: Mapping[Part, Vectors],
     options: QueryOptions,
     k: int,
+    asked: int = 0,
 ) -> Found:
-    """Search for k nodes, and reorder the best by a model if one is named."""
+    """Search for k nodes, or for `asked` if that is more and a model wrote questions for any candidate."""
     where, by_function = node_filter(options), block_kinds(options) is None
-
-    def find(count: int) -> Found:
-        choices = options.mode, count, where, options.ranking
-        return find_nodes(store, question, query, *choices, parts, by_function, options.declarations)
-
-    if options.rerank_hits is None:
-        return find(k)
-    from pkg.retrieval.second_look import reorder_hits
-
-    found = find(max(k, RERANK_DEPTH))
-    return replace(found, ranked=reorder_hits(store, options.rerank_hits, question.text, found.ranked, k))
+    choices = options.mode, k, where, options.ranking
+    return find_nodes(store, question, query, *choices, parts, by_function, options.declarations, asked)
 
 
-def _find_asked(store: GraphStore, encoder: Encoder, text: str, find: Callable[[int], Found], k: int) -> Found:
+def _find_asked(store: GraphStore, encoder: Encoder, text: str, find: Callable[[int, int], Found], k: int) -> Found:
     """Search for k nodes, and reorder the best if a model wrote questions for any candidate."""
-    found = find(k)
-    if not found.has_questions or find_service(encoder.name) is not None:
-        return found  # a service would be sent the questions again with each query
-    from pkg.retrieval.question_mix import StoredQuestions
-
-    return _find_ordered(store, encoder, text, find, StoredQuestions(), k)
-
-
-def _find_ordered(
-    store: GraphStore, encoder: Encoder, text: str, find: Callable[[int], Found], order: HitOrder, k: int
-) -> Found:
-    """Search for k nodes, and reorder the best."""
-    found = find(max(k, order.depth))
-    return replace(found, ranked=order.order(store, encoder, text, found.ranked)[:k])
+    found = find(k, DEPTH)
+    if not found.has_questions:
+        return found
+    if find_service(encoder.name) is not None:  # it would be sent the questions again with each query
+        return find(k, 0)
+    return replace(found, ranked=StoredQuestions().order(store, encoder, text, found.ranked)[:k])
 
 
 def _note_reading(text: str) -> tuple[str, ...]:
@@ -229,15 +231,6 @@ def _explain_search(found: Found) -> tuple[str, ...]:
     if not found.is_approximate:
         return ()
     return ("the dense search used an approximate index; a filter such as path '*' forces the exact search",)
-
-
-def _explain_order(options: QueryOptions) -> tuple[str, ...]:
-    """Return a note of the model that ordered the hits."""
-    if options.rerank_hits is None:
-        return ()
-    from pkg.retrieval.second_look import explain_order
-
-    return (explain_order(options.rerank_hits),)
 
 
 def _explain_pruning(encoder: Encoder, options: QueryOptions) -> tuple[str, ...]:

@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
+from typing import TYPE_CHECKING
 
-from pkg.retrieval.long.question_parts import Part, is_long, read_parts
-from pkg.retrieval.long.tracebacks import StackFrame, read_frames
+from pkg.retrieval.long.long_question import Part, is_long
 from pkg.terms.term_weights import Related, find_related, weigh_terms
 from pkg.terms.words import find_numbers, split_terms, split_words, stem_word
+
+if TYPE_CHECKING:
+    from pkg.retrieval.long.tracebacks import StackFrame
 
 SHORTEST, LONGEST = 3, 6  # letters of an abbreviated word; most of two letters are words of their own
 INITIALS = (3, 4)
@@ -125,6 +128,9 @@ def _add_modules(question: Question) -> Question:
 
 def _read_long(question: Question) -> Question:
     """Parse the parts of a long question; it never asks for tests: an issue mentions a failing one."""
+    from pkg.retrieval.long.question_parts import read_parts
+    from pkg.retrieval.long.tracebacks import read_frames
+
     texts = read_parts(question.text)
     parts = {part: _read_question(text) for part, text in texts.items()}
     prose = "\n".join(texts.get(part, "") for part in (Part.TITLE, Part.PROSE))

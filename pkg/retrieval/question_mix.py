@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,21 +15,6 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-class HitOrder(Protocol):
-    """An order of the best candidates of a search that depends on more than the search."""
-
-    @property
-    def depth(self) -> int:
-        """Return the number of best candidates that it reads."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return notes on the latest order."""
-
-    def order(self, store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-        """Return the candidates in the new order."""
-
-
 DEPTH = 15
 """Best candidates that are reordered: few enough to have their questions written while somebody waits."""
 
@@ -39,6 +24,7 @@ class StoredQuestions:
 
     depth = DEPTH
     notes: tuple[str, ...] = ()
+    explain: tuple[str, ...] = ()
 
     def order(self, store: GraphStore, encoder: Encoder, text: str, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
         """Return the candidates with the best ones reordered."""

@@ -1,4 +1,4 @@
-"""Rank candidates: by a linear ranker over named features, by reciprocal ranks, by cosine, or by a model."""
+"""Rank candidates: by a linear ranker over named features, or by reciprocal ranks."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from pkg.encode.headings import Headings
 from pkg.encode.registry import DEFAULT_ENCODER
 from pkg.errors import StoreError
 from pkg.model import Label
-from pkg.quoting.data_marks import quote_data
 from pkg.retrieval.candidate_pool import Pool, Scores, standard_deviation
 from pkg.retrieval.features import FEATURES, measure_features
-
-if TYPE_CHECKING:
-    from pkg.graph.store import GraphStore
-
 
 WEIGHTS = Path(__file__).with_name("ranker.json")
 OTHER = "other"  # encoders without trained weights
@@ -230,29 +224,3 @@ def reorder(ranked: Sequence[Ranked], values: Sequence[float]) -> tuple[Ranked, 
     return tuple(
         replace(ranked[place], score=score, parts=(), slope=0.0) for place, score in zip(order, scores, strict=True)
     )
-
-
-RERANK_DEPTH = 50  # candidates that the model reads; each costs some 20 ms of CPU time
-
-
-class PairModel(Protocol):
-    """A model that scores how well a text answers a question."""
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the score of each text for the question, from 0 to 1, higher is better."""
-
-
-def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence[Ranked], k: int) -> tuple[Ranked, ...]:
-    """Return the k best candidates by the model's score, ties in their previous order (U-04).
-
-    Their scores are those of the model, without parts; the cosine is kept. Texts are quoted, as some of these models
-    are chat models, which read them in a prompt.
-    """
-    read, rest = ranked[:RERANK_DEPTH], ranked[RERANK_DEPTH:]
-    headings = Headings(store.sources())
-    nodes = store.get([each.id for each in read])
-    texts = [quote_data(f"{headings.of(node)}\n{node.content}") for node in nodes]
-    scores = model.score(quote_data(text), texts) if texts else []
-    order = sorted(range(len(read)), key=lambda place: (-scores[place], place))
-    best = [replace(read[place], score=scores[place], parts=(), slope=0.0) for place in order]
-    return (*best, *rest)[:k]

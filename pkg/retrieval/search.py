@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from posixpath import dirname
 from typing import TYPE_CHECKING, NoReturn
@@ -13,8 +12,7 @@ from pkg.errors import QueryError, UnknownWordsError, shorten
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.candidate_pool import Pool, collect_pool
 from pkg.retrieval.deps.paths import list_code_files, list_text_files
-from pkg.retrieval.long.long_search import choose_blocks, collect_long_pool, rank_long
-from pkg.retrieval.long.question_parts import Part
+from pkg.retrieval.long.long_question import Part
 from pkg.retrieval.query_options import QueryOptions, list_globs
 from pkg.retrieval.question import Question
 from pkg.retrieval.question_fit import Evidence, measure_evidence
@@ -22,8 +20,9 @@ from pkg.retrieval.ranking import Ranked, collapse_functions, merge_ranked, rank
 from pkg.retrieval.twins import fold_twins
 
 if TYPE_CHECKING:
-    from pkg.encode.encoder import Vectors
+    from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
+    from pkg.retrieval.hit_order import HitOrder
 
 
 LABELS_OF_MODE = {
@@ -67,13 +66,14 @@ def find_nodes(
     parts: Mapping[Part, Vectors] | None = None,
     by_function: bool = False,
     with_declarations: bool = False,
+    asked: int = 0,
 ) -> Found:
     """Find the k best nodes of a mode in the order of a ranking (P-17); fewer only if the graph has fewer.
 
     The query and those of the parts of a long question are float32 [dimension]; with parts and the ranking ``linear``,
     each part is searched. by_function: only the best block of a function is returned, except with the ranking
     ``dense``. with_declarations: with the ranking ``linear``, classes, constants and modules are found beside functions
-    and blocks.
+    and blocks. asked: number of nodes if that is more and a model wrote questions for any candidate.
     """
     if parts and ranking == "linear" and mode != "declaration":
         return _find_long(store, question, query, parts, mode, k, where, by_function)
@@ -82,7 +82,7 @@ def find_nodes(
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
     beside = with_declarations and ranking == "linear" and where.kinds is None and mode != "file"
-    return _find_fused(store, question, query, mode, k, where, ranking, by_function, beside)
+    return _find_fused(store, question, query, mode, k, where, ranking, by_function, beside, asked)
 
 
 def _find_long(
@@ -96,6 +96,8 @@ def _find_long(
     by_function: bool,
 ) -> Found:
     """Find functions, and the nearest block of each if blocks are requested."""
+    from pkg.retrieval.long.long_search import choose_blocks, collect_long_pool, rank_long
+
     labels = LABELS_OF_MODE[mode]
     pool = collect_long_pool(store, question, query, parts, k, replace(where, kinds=None))
     functions = rank_long(pool, len(pool.whole.outlines))
@@ -116,6 +118,7 @@ def _find_fused(
     ranking: str,
     by_function: bool,
     with_declarations: bool,
+    asked: int,
 ) -> Found:
     labels, (encoder, _) = LABELS_OF_MODE[mode], store.encoder()
     if mode == "declaration":
@@ -144,6 +147,7 @@ def _find_fused(
     best = fold_twins(ranked, outlines) if by_function else ranked
     evidence = measure_evidence(pools)
     has_questions = any(each.has_questions for pool in pools for each in pool.owners)
+    k = max(k, asked) if has_questions else k
     while len(best) < k and not all(pool.holds_all(size) for pool in pools):
         size *= DEEPER
         pools, page = rank_page(size)
@@ -154,6 +158,16 @@ def _find_fused(
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
     is_approximate = any(pool.is_approximate for pool in pools)
     return Found(tuple(best), searched, filtered, folded, is_approximate, has_questions, evidence)
+
+
+def find_ordered(
+    store: GraphStore, encoder: Encoder, text: str, find: Callable[[int], Found], order: HitOrder | None, k: int
+) -> Found:
+    """Search for k nodes, and reorder the best by an order, if any."""
+    if order is None:
+        return find(k)
+    found = find(max(k, order.depth))
+    return replace(found, ranked=order.order(store, encoder, text, found.ranked)[:k])
 
 
 def _read_outlines(pools: Sequence[Pool]) -> dict[str, Outline]:
@@ -313,6 +327,8 @@ def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:
     if ends:  # a path from the root of the file system
         return sorted(ends, key=len)[-1:]
     folders = sorted({f"{folder}/*" for path in paths if (folder := dirname(path))})
+    from difflib import get_close_matches
+
     return get_close_matches(glob, [*paths, *folders], SUGGESTED)
 
 

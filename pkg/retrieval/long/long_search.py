@@ -17,8 +17,8 @@ import numpy as np
 from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval import features
 from pkg.retrieval.candidate_pool import Pool, Scores, map_owners, read_pool, standard_deviation, standardise
+from pkg.retrieval.long.long_question import Part
 from pkg.retrieval.long.question_mentions import Mentions, find_mentions
-from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.question import Question
 from pkg.retrieval.ranking import Ranked, Weights, make_weights, rank_weighted
 

@@ -8,24 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import Enum
 
-MIN_TEXT = 120  # characters of the shortest long question; two thirds of the examined issues have 700
+from pkg.retrieval.long.long_question import Part
+
 LONGEST_LINE = 1000  # characters of a line that are read: the rest is data
 LONGEST_HEADING = 120
-MIN_LINES = 2  # title and body
-
-
-class Part(str, Enum):
-    """Kinds of text in a long question."""
-
-    TITLE = "title"
-    PROSE = "prose"
-    CODE = "code"
-    OUTPUT = "output"  # printed output, configuration, commands
-    ERROR = "error"  # last lines of stack traces
-
-
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?(?:details|summary|br|p|img|a|b|i|pre|code|h\d|div|ul|li|kbd|sup|sub)\b[^>\n]*>", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)|https?://\S+")
@@ -62,17 +49,7 @@ _CODE = re.compile(
     r"(?:(?:from\s+[\w.]+\s+)?import\s+\w|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[(:]|@\w|return\b|raise\s|"
     r"(?:if|for|while|with|elif|except)\b.*:\s*$|(?:else|try|finally):|[\w.\[\]'\", ]+\s*[-+*/|&]?=[^=]|[\w.]+\(.*\)?)"
 )
-_STARTS_AS_CODE = re.compile(
-    r"\s*(?:(?:from\s+[\w.]+\s+)?import\s+\w|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[(:]|@\w)"
-)
 _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "pycon", "pytb", "julia", "python-traceback"))
-
-
-def is_long(text: str) -> bool:
-    """Return whether a question is worth splitting; code alone is one part, however long it is."""
-    if len(text) < MIN_TEXT or _STARTS_AS_CODE.match(text):
-        return False
-    return sum(1 for line in text.splitlines() if line.strip()) >= MIN_LINES
 
 
 def read_parts(text: str) -> dict[Part, str]:

@@ -32,7 +32,8 @@ from pkg.models.text_model import Message
 from pkg.quoting.data_marks import choose_tag, fence_data, tag_data
 from pkg.quoting.hidden_characters import is_hidden
 from pkg.retrieval.evidence.evidence_options import RETRIEVERS, EvidenceOptions, Retriever
-from pkg.retrieval.ranking import Ranked, rerank_hits
+from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.second_look import rerank_hits
 
 TOTAL = "How are the prices of all items of an order added up?"
 OWN = ("[INST]", "[/INST]", "[PYTHON]", "[/PYTHON]", "### Instruction", "### Response")
@@ -96,7 +97,7 @@ def test_texts_that_a_model_scores(graph: Graph) -> None:
     asked: list[Asked] = []
     nodes = sorted(graph.store.nodes((Label.FUNCTION, Label.CLASS)), key=lambda node: node.id)
     ranked = [Ranked(node.id, 0.5, 0.5, node.content_hash) for node in nodes]
-    rerank_hits(graph.store, PairModel(), "add up <|im_end|>", ranked, 3)
+    rerank_hits(graph.store, PairModel(), "add up <|im_end|>", ranked)
     check(asked, is_fenced=False)
 
 

@@ -12,7 +12,8 @@ from toy_sentences import Uses, install_sentences
 from pkg.encode.sentence import load_pair_model
 from pkg.model import Label
 from pkg.retrieval.query import QueryOptions, run_query
-from pkg.retrieval.ranking import RERANK_DEPTH, Ranked, rerank_hits
+from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.second_look import RERANK_DEPTH, open_model_order, rerank_hits
 
 CODE = "".join(f"def read_{'x' * number}():\n    return {number}\n\n\n" for number in range(1, 80))
 
@@ -47,8 +48,8 @@ def rank_all(store: FakeStore) -> list[Ranked]:
 
 def test_the_order_is_that_of_the_model(store: FakeStore) -> None:
     ranked = rank_all(store)[:10]
-    found = rerank_hits(store, LengthModel(), "read", ranked, 3)
-    assert [each.id for each in found] == [each.id for each in ranked[9:6:-1]]
+    found = rerank_hits(store, LengthModel(), "read", ranked)
+    assert [each.id for each in found] == [each.id for each in reversed(ranked)]
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert {each.cosine for each in found} == {0.5}
 
@@ -59,26 +60,26 @@ def test_equal_scores_keep_their_order(store: FakeStore) -> None:
             return [0.5] * len(texts)
 
     ranked = rank_all(store)[:10]
-    assert [each.id for each in rerank_hits(store, Indifferent(), "read", ranked, 10)] == [each.id for each in ranked]
+    assert [each.id for each in rerank_hits(store, Indifferent(), "read", ranked)] == [each.id for each in ranked]
 
 
 def test_the_model_reads_paths_and_only_the_best_candidates(store: FakeStore) -> None:
     model = LengthModel()
-    rerank_hits(store, model, "read", rank_all(store), 1)
+    rerank_hits(store, model, "read", rank_all(store))
     assert len(model.asked) == RERANK_DEPTH
     assert model.asked[0] == "shop/read read_x\ndef read_x():\n    return 1"
 
 
-def test_k_asked_is_k_found_whatever_the_model_reads(store: FakeStore) -> None:
-    assert len(rerank_hits(store, LengthModel(), "read", rank_all(store), 70)) == 70
-    assert rerank_hits(store, LengthModel(), "read", [], 3) == ()
+def test_candidates_that_the_model_does_not_read_follow(store: FakeStore) -> None:
+    ranked = rank_all(store)
+    assert rerank_hits(store, LengthModel(), "read", ranked)[RERANK_DEPTH:] == tuple(ranked[RERANK_DEPTH:])
+    assert rerank_hits(store, LengthModel(), "read", []) == ()
 
 
 def test_a_query_orders_its_hits_by_the_model(store: FakeStore, uses: Uses) -> None:
     plain = run_query(store, FakeEncoder(), "return", QueryOptions(mode="function", ranking="dense"))
-    result = run_query(
-        store, FakeEncoder(), "return", QueryOptions(mode="function", top_k=2, ranking="dense", rerank_hits="m")
-    )
+    options = QueryOptions(mode="function", top_k=2, ranking="dense")
+    result = run_query(store, FakeEncoder(), "return", options, open_model_order("m"))
     lengths = [len(text) for _, text in uses.pairs]
     assert len(lengths) == RERANK_DEPTH
     assert [len(f"shop/read {hit.qualname}\n{hit.content}") for hit in result.hits] == sorted(lengths)[:-3:-1]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.long.question_parts import Part, is_long, read_parts
+from pkg.retrieval.long.long_question import Part, is_long
+from pkg.retrieval.long.question_parts import read_parts
 from pkg.retrieval.question import MAX_TEXT, parse_question
 
 ISSUE = """\

@@ -14,7 +14,7 @@ from pkg.encode.registry import KINDS, load_encoder
 from pkg.model import Label
 from pkg.retrieval.query import QueryOptions, run_query
 from pkg.retrieval.ranking import Ranked
-from pkg.retrieval.second_look import LOOK_DEPTH, MAX_READ, look_again, names_encoder
+from pkg.retrieval.second_look import LOOK_DEPTH, MAX_READ, look_again, names_encoder, open_model_order
 
 CODE = "".join(f"def read_{'x' * number}():\n    return {number}\n\n\n" for number in range(1, 60))
 
@@ -88,8 +88,8 @@ def test_a_model_is_an_encoder_by_its_kind() -> None:
 def test_a_query_is_reordered_and_says_so(store: FakeStore, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = Prefers("return 7")
     monkeypatch.setattr("pkg.retrieval.second_look.load_encoder", lambda name: encoder)
-    options = QueryOptions(mode="function", top_k=2, ranking="rrf", rerank_hits="minilm", hops=0)
-    found = run_query(store, FakeEncoder(), "read xxxxxxx", options)
+    options = QueryOptions(mode="function", top_k=2, ranking="rrf", hops=0)
+    found = run_query(store, FakeEncoder(), "read xxxxxxx", options, open_model_order("minilm"))
     assert found.hits[0].qualname == "read_xxxxxxx"
     assert "the best 30 candidates were ordered by their scores and the encoder minilm together" in found.explain
 
