@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timezone
-from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Literal, TypeVar
 from urllib.parse import urlsplit
@@ -174,6 +173,8 @@ def parse_wait(headers: Mapping[str, str]) -> float | None:
 
 def _parse_moment(written: str) -> float | None:
     """Parse a date of a header into seconds since 1970; None where it is invalid."""
+    from email.utils import parsedate_to_datetime  # with the modules of sockets, which few commands need
+
     try:
         moment = parsedate_to_datetime(written)
     except (TypeError, ValueError):

@@ -1,25 +1,52 @@
 """The typed public API, which the commands use too.
 
-Progress and questions go to callbacks of the caller; nothing here prints.
+Progress and questions go to callbacks of the caller; nothing here prints. A function is imported when it is first used,
+so that a command starts without the modules of others.
 """
 
-from pkg.api.answering import generate_answer as generate_answer
-from pkg.api.answering import rank_candidates as rank_candidates
-from pkg.api.answering import rank_stream as rank_stream
-from pkg.api.answering import rank_tasks as rank_tasks
-from pkg.api.building import Ask as Ask
-from pkg.api.building import Listener as Listener
-from pkg.api.building import build_graph as build_graph
-from pkg.api.building import remove_source as remove_source
-from pkg.api.building import restore_graph as restore_graph
-from pkg.api.building import watch_graph as watch_graph
-from pkg.api.building import write_corpus as write_corpus
-from pkg.api.comparing import diff_graphs as diff_graphs
-from pkg.api.comparing import verify_stores as verify_stores
-from pkg.api.enhancing import enhance_graph as enhance_graph
-from pkg.api.enhancing import estimate_enhancement as estimate_enhancement
-from pkg.api.enhancing import list_failures as list_failures
-from pkg.api.enhancing import remove_docstrings as remove_docstrings
-from pkg.api.graph import RETRIES as RETRIES
-from pkg.api.graph import Graph as Graph
-from pkg.api.graph import open_graph as open_graph
+from typing import TYPE_CHECKING
+
+from pkg.lazy_module import make_lookup
+
+if TYPE_CHECKING:
+    from pkg.api.answering import generate_answer, rank_candidates, rank_stream, rank_tasks
+    from pkg.api.building import (
+        Ask,
+        Listener,
+        build_graph,
+        remove_source,
+        restore_graph,
+        watch_graph,
+        write_corpus,
+    )
+    from pkg.api.comparing import diff_graphs, verify_stores
+    from pkg.api.enhancing import enhance_graph, estimate_enhancement, list_failures, remove_docstrings
+    from pkg.api.graph import RETRIES, Graph, open_graph
+
+__all__ = [
+    "RETRIES",
+    "Ask",
+    "Graph",
+    "Listener",
+    "build_graph",
+    "diff_graphs",
+    "enhance_graph",
+    "estimate_enhancement",
+    "generate_answer",
+    "list_failures",
+    "open_graph",
+    "rank_candidates",
+    "rank_stream",
+    "rank_tasks",
+    "remove_docstrings",
+    "remove_source",
+    "restore_graph",
+    "verify_stores",
+    "watch_graph",
+    "write_corpus",
+]
+
+_MODULES = tuple(f"{__name__}.{name}" for name in ("graph", "building", "answering", "enhancing", "comparing"))
+
+if not TYPE_CHECKING:
+    __getattr__ = make_lookup(__name__, __all__, _MODULES)

@@ -12,9 +12,6 @@ from pkg.api.lazy_types import api_types
 from pkg.argument_types import check_sequence
 from pkg.errors import PkgError
 from pkg.graph.opening import find_address, open_store
-from pkg.indexing.build import build, build_export, drop_source
-from pkg.indexing.build_plan import BuildOptions, Progress
-from pkg.indexing.report import BuildReport
 
 Ask = Callable[[str], str]
 """Called for the password of a server if PKG_NEO4J_PASSWORD is not set."""
@@ -24,7 +21,7 @@ Ask = Callable[[str], str]
 class Listener:
     """Callbacks of a build; the default ones do nothing, and without agree no code is sent to a service."""
 
-    progress: Progress | None = None  # called with the bytes read and the total
+    progress: api_types.Progress | None = None  # called with the bytes read and the total
     index_progress: Callable[[str, float], None] | None = None  # a server's index, percentage populated
     say: Callable[[str], None] = lambda text: None  # called with a message before a long step
     agree: Callable[[str], bool] | None = None  # called with an estimate before code is sent to a service
@@ -47,7 +44,7 @@ def build_graph(
     follow_links: bool = False,
     text: bool = True,
     listener: Listener = NO_LISTENER,
-) -> BuildReport:
+) -> api_types.BuildReport:
     """Build or incrementally update the graph of a repository, archive, git revision or corpus.
 
     store: an address such as sqlite:///graph.db; default: PKG_STORE, else the user's own store.
@@ -58,6 +55,8 @@ def build_graph(
     text: include the text files of a repository, such as README.md.
     Raises pkg.errors.PkgError; the store is then unchanged.
     """
+    from pkg.indexing.build import build
+
     options = make_build_options(encoder, jobs, listener)
     with closing(open_target(store, listener)) as target:
         return build(
@@ -86,7 +85,7 @@ def watch_graph(
     poll: bool = False,
     on_fault: Callable[[PkgError], None] = lambda fault: None,
     listener: Listener = NO_LISTENER,
-) -> Iterator[BuildReport]:
+) -> Iterator[api_types.BuildReport]:
     """Build now and after each change on disk; yield a report of each round that changed anything.
 
     poll: check every second, where the system reports no changes. on_fault: called for a later round that failed, which
@@ -116,14 +115,18 @@ def restore_graph(
     encoder: str | None = None,
     jobs: int = 1,
     listener: Listener = NO_LISTENER,
-) -> list[BuildReport]:
+) -> list[api_types.BuildReport]:
     """Build the sources of an export, with one report each; the resulting graph is byte-equal."""
+    from pkg.indexing.build import build_export
+
     with closing(open_target(store, listener)) as target:
         return build_export(os.fspath(path), target, make_build_options(encoder, jobs, listener))
 
 
-def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None) -> BuildReport:
+def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None) -> api_types.BuildReport:
     """Remove a source with everything in it; raise UsageError for an unknown one."""
+    from pkg.indexing.build import drop_source
+
     with closing(open_store(find_address(store), ask=ask)) as target:
         return drop_source(target, name)
 
@@ -151,8 +154,10 @@ def write_corpus(
     return make_corpus([os.fspath(path) for path in paths], os.fspath(output), options)
 
 
-def make_build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
+def make_build_options(encoder: str | None, jobs: int, listener: Listener) -> api_types.BuildOptions:
     """Return the options of a build that reports to a listener."""
+    from pkg.indexing.build_plan import BuildOptions
+
     return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree, listener.enter)
 
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pkg.console.answer_options import answer_tokens_option, evidence_budget_option
 from pkg.console.freshness_notes import open_answering, say_stale
 from pkg.console.options import (
-    answer_tokens_option,
-    evidence_budget_option,
     fresh_option,
     json_option,
     store_options,

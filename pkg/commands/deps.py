@@ -10,14 +10,13 @@ import click
 
 from pkg.console.drawings import emit_deps
 from pkg.console.freshness_notes import open_answering, say_stale
+from pkg.console.link_options import limit_option, relation_option
 from pkg.console.options import (
     explain_option,
     fresh_option,
     json_option,
-    limit_option,
     make_format_option,
     page_option,
-    relation_option,
     store_options,
 )
 from pkg.console.settings import decode_option, source_setting

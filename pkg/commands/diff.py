@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pkg.api import diff_graphs
-from pkg.console.options import json_option, limit_option
+from pkg.console.link_options import limit_option
+from pkg.console.options import json_option
 from pkg.console.progress import listen_to_build
 from pkg.console.settings import decode_option, decode_options
 from pkg.console.streams import emit, style_words

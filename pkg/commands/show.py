@@ -15,7 +15,7 @@ from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
 from pkg.console.trees import view_deps
 from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.deps.answer import SHOWN_LINKS
-from pkg.service.operations import answer_lines
+from pkg.service.operations.deps_lines import show_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,7 +45,7 @@ def show(name: str, store: str, fresh: bool, source: str | None, limit: int, exp
     with open_answering(store, fresh, source) as (graph, source):
         shown = graph.show(name, source=source, limit=limit)
         say_stale(shown.links.coverage.stale)
-    emit(as_json, answer_lines.show_lines(shown), lambda: view_show(shown, explain))
+    emit(as_json, show_lines(shown), lambda: view_show(shown, explain))
 
 
 def view_show(shown: Shown, explain: bool = False) -> Iterator[RenderableType]:

@@ -146,7 +146,7 @@ def _clean(text: str) -> str:
 
 def emit_deps(answer: Answer, form: str | None, as_json: bool, explain: bool = False) -> None:
     """Write an answer in a format of --format, or as --json asks; raises UsageError for two formats."""
-    from pkg.service.operations.answer_lines import deps_lines
+    from pkg.service.operations.deps_lines import deps_lines
 
     if form not in (None, "json") and as_json and is_typed(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
@@ -18,12 +18,6 @@ from pkg.console.settings import (
     setting,
 )
 from pkg.errors import UsageError, conceal_address, refuse_file
-from pkg.generation.ask.ask_options import AskOptions
-from pkg.retrieval.deps.answer import (
-    RELATION_KINDS,
-    DepsOptions,
-    RelationKind,
-)
 from pkg.retrieval.query_options import (
     TEST_CHOICES,
     QueryOptions,
@@ -34,8 +28,6 @@ Default: your data folder."""
 _DATABASE_HELP = "Database of the Neo4j server of --store; also set by PKG_NEO4J_DATABASE. Default: the server's own."
 
 QUERY = QueryOptions()
-DEPS = DepsOptions()
-ASK = AskOptions()
 
 
 fresh_option = click.option("--fresh", is_flag=True, help="Update the graph first: build changed files again.")
@@ -61,31 +53,6 @@ where_options = combine(
 """Options that restrict a question to some files."""
 
 
-def _split_relations(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[RelationKind, ...]:
-    """Parse relation kinds separated by commas or given several times."""
-    found = [word.strip() for value in values for word in value.split(",")]
-    chosen = tuple(kind for kind in RELATION_KINDS if kind in found)
-    wrong = sorted(set(found) - set(chosen))
-    if wrong:
-        raise click.BadParameter(f"unknown kind '{wrong[0]}'; expected {', '.join(RELATION_KINDS)}", ctx, param)
-    return chosen
-
-
-relation_option = click.option(
-    "--relation",
-    "relations",
-    multiple=True,
-    metavar="KIND,...",
-    callback=_split_relations,
-    help=f"Links to follow: {', '.join(RELATION_KINDS)}; without it all.",
-)
-limit_option = click.option(
-    "--limit",
-    type=click.IntRange(0),
-    default=DEPS.limit,
-    show_default=True,
-    help="Maximum number of lines of each kind; 0 for all.",
-)
 explain_option = click.option("--explain", is_flag=True, help="Show every count of the answer, with reasons.")
 """Option to show the counts of an answer."""
 _FORMS = ["tree", "json", "dot", "mermaid", "graphml"]
@@ -108,27 +75,6 @@ page_option = click.option(
     metavar="FILE",
     help="Write a self-contained HTML page.",
 )
-
-
-evidence_budget_option = click.option(
-    "--budget",
-    "tokens",
-    type=click.IntRange(0),
-    default=ASK.evidence.budget,
-    show_default=True,
-    help="Token budget of the evidence; 0 for no limit.",
-)
-"""Token budget of the evidence for an answer."""
-
-answer_tokens_option = click.option(
-    "--max-tokens",
-    "answer_tokens",
-    type=click.IntRange(1),
-    default=ASK.max_tokens,
-    show_default=True,
-    help="Token limit of an answer.",
-)
-"""Token limit of an answer in words."""
 
 
 _store_setting = setting(

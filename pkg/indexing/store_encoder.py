@@ -24,8 +24,6 @@ from pkg.encode.registry import (
 from pkg.errors import EncoderMismatchError, PathError, StoreMissingError, TrustError, UsageError
 from pkg.extract.input_options import STDIN
 from pkg.graph.graph_records import find_docstring, parse_import
-from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_generated
-from pkg.indexing.written_docstrings import fill_function
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip
 from pkg.services import conceal_name
 from pkg.trust import is_trusted_encoder, trust_encoder
@@ -64,6 +62,8 @@ def set_encoder(found: Input, store: GraphStore, options: BuildOptions, clock: S
 
 def _check_encoder(found: Input, store: GraphStore, encoder: str, options: BuildOptions) -> None:
     """Check that an encoder can be used, and that sending code to its service has consent."""
+    from pkg.indexing.build_plan import is_current
+
     check_ready(encoder)
     address = find_service(encoder)
     if address is None or (is_current(found, store) and store.encoder()[0] == encoder):
@@ -204,6 +204,8 @@ def _read_declarations(
 
 def make_text(node: Node, headings: Headings) -> Text:
     """Return the text and heading of a stored node as a build encodes it (A-06); approximate for declarations."""
+    from pkg.indexing.written_docstrings import fill_function
+
     if node.label is Label.FUNCTION_NAME:
         text, heading = node.name, ""
     elif node.label is Label.IMPORT:
@@ -276,6 +278,7 @@ class _CountingEncoder:
 def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
     """Count what a build would send, by running it without sending."""
     from pkg.encode.batched import BatchedEncoder
+    from pkg.indexing.build_plan import load_generated
     from pkg.indexing.prepare import Preparer, cut_batches
 
     encoder = load_encoder(name)
@@ -294,6 +297,7 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
 
 def _load_fresh(found: Input, store: GraphStore) -> Iterator[LoadedUnit]:
     """Load the units with new content; units that cannot be read are left to the build."""
+    from pkg.indexing.build_plan import KnownUnits, compare
     from pkg.indexing.inputs import LoadedUnit, load_file
 
     with closing(KnownUnits(store.fingerprints(found.source.name))) as known:

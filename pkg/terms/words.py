@@ -120,7 +120,7 @@ _PARTS_AND_ENDS = re.compile(rf"{_PARTS.pattern}| ")
 _PARTS_NUMBERS_AND_ENDS = re.compile(rf"{_PARTS.pattern}|(?<![^ ]){_NUMBER}(?= )| ")
 _ASKED_NUMBER = re.compile(rf"(?<![\w.]){_NUMBER}(?!\w|\.\d)")
 _UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts written without spaces
-_RUNS = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W\d_])+")
+_RUNS = rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W\d_])+"  # compiled where a text is not ASCII
 
 
 def blank_separators(text: bytes) -> bytes:
@@ -141,9 +141,10 @@ def split_subwords(identifier: bytes) -> list[str]:
 def split_by_case(identifier: bytes) -> list[str]:
     """List the words separated by underscores, digits and changes of case: ``getHTMLNames_2`` -> get, HTML, Names."""
     text = identifier.decode("utf-8", "ignore")
-    parts = (
-        _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
-    )
+    if text.isascii():
+        parts = _PARTS.findall(text)
+    else:
+        parts = [part for run in re.findall(_RUNS, text) for part in _split_case(run)]
     return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
 
 

@@ -14,7 +14,7 @@ sys.argv = [{!r}]
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
-        if name == "pkg.api":
+        if name == "pkg.errors":
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupting())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
@@ -20,9 +22,7 @@ import pkg.api
 def test_every_hint_of_the_public_api_and_of_what_it_returns_can_be_resolved() -> None:
     walk = HintWalk()
     exported = [getattr(pkg, name) for name in pkg.__all__]
-    own = [
-        each for each in vars(pkg.api).values() if inspect.isfunction(each) and each.__module__.startswith("pkg.api.")
-    ]
+    own = [each for each in (getattr(pkg.api, name) for name in pkg.api.__all__) if inspect.isfunction(each)]
     for each in (*exported, *own):
         walk.walk(each)
     assert walk.faults == []
@@ -96,3 +96,14 @@ def test_a_question_to_a_graph_refuses_a_single_value_for_several(
 ) -> None:
     with pytest.raises(TypeError, match=said):
         call(graph)
+
+
+@pytest.mark.parametrize("package", [pkg, pkg.api], ids=["pkg", "pkg.api"])
+def test_every_exported_name_is_the_one_that_type_checkers_import(package: ModuleType) -> None:
+    tree = ast.parse(Path(str(package.__file__)).read_bytes())
+    imports = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
+    sources = {alias.name: import_module(str(each.module)) for each in imports for alias in each.names}
+    assert set(package.__all__) <= sources.keys()
+    for name in package.__all__:
+        assert getattr(package, name) is getattr(sources[name], name), name
+    assert not hasattr(package, "no_such_name")

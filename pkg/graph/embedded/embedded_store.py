@@ -17,7 +17,6 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
 from pkg.graph.embedded.database_file import FileChecksum, identify, open_database, remove_empty
-from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 from pkg.graph.embedded.indexes import (
     APPROXIMATE_ABOVE,
     EmbeddedTerms,
@@ -40,7 +39,6 @@ from pkg.graph.graph_records import (
     read_skips,
 )
 from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
-from pkg.graph.store import StoreStats
 from pkg.model import (
     DECLARATION_LABELS,
     NOT_GENERATED,
@@ -69,6 +67,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from pkg.graph.embedded.embedded_writing import EmbeddedWriter
+    from pkg.graph.store import StoreStats
     from pkg.terms.inverted_index import TermScores
 
 WRITE_CACHE_KB = 6_000  # page cache of a write
@@ -272,6 +272,8 @@ class EmbeddedStore:
     @contextmanager
     def write(self) -> Iterator[EmbeddedWriter]:
         """Open the only write transaction; an exception rolls it back."""
+        from pkg.graph.embedded.embedded_writing import EmbeddedWriter
+
         self._check_file()
         with translate_database_faults(self.address):
             self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
@@ -500,6 +502,8 @@ class EmbeddedStore:
 
     def stats(self, source: str | None = None) -> StoreStats:
         """Return statistics of the store or of one source; sizes are those of the store."""
+        from pkg.graph.store import StoreStats
+
         run, of = self._connection.execute, {"source": source}
         counts = sql.COUNT_ALL if source is None else sql.COUNT_ONE
         with translate_faults(self.address), self.snapshot():

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from pkg.api import Graph, open_graph
-from pkg.console.options import answer_tokens_option, evidence_budget_option, json_option, store_options
+from pkg.console.answer_options import answer_tokens_option, evidence_budget_option
+from pkg.console.options import json_option, store_options
 from pkg.console.progress import ProgressBar, say
 from pkg.console.settings import decode_option, models_setting, source_setting, split_names
 from pkg.console.streams import choose_ask, emit, style_words

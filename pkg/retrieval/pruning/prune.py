@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pkg.encode.encoder import Encoder, Vectors, encode_without
-from pkg.extract.parser import is_python_like
 from pkg.extract.syntax import is_noop, is_python
 from pkg.model import Cut, Nested
 from pkg.retrieval.folds import Gap, fold_gaps
@@ -246,7 +245,11 @@ class _Judge:
             if is_python(candidate.text, self.indent):
                 return candidate
         text, indent = excision.text, self.indent
-        if not is_python(text, indent) and is_python_like(text, indent) and is_python_like(likely.text, indent):
+        if is_python(text, indent):
+            return None
+        from pkg.extract.parser import is_python_like  # few texts need the other parser
+
+        if is_python_like(text, indent) and is_python_like(likely.text, indent):
             return likely
         return None
 

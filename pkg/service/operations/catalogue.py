@@ -16,7 +16,7 @@ from pkg.retrieval.link_questions.link_answers import write_link_answers
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as requests
-from pkg.service.operations.answer_lines import deps_lines
+from pkg.service.operations.deps_lines import deps_lines, show_lines
 from pkg.service.operations.map_lines import map_lines, write_map
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ def _show(context: RequestContext, request: requests.ShowRequest) -> Reply:
         return texts.list_inside(context.graph.outline(definition.path, source=definition.source, budget=0), definition)
 
     text, left_out = texts.write_shown(shown, request.budget, outline)
-    return Reply(tuple(lines_of.show_lines(shown)), text, shown.links.coverage.stale, left_out)
+    return Reply(tuple(show_lines(shown)), text, shown.links.coverage.stale, left_out)
 
 
 def _deps(context: RequestContext, request: requests.DepsRequest) -> Reply:

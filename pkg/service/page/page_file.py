@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 from pkg.errors import QueryError, refuse_file
 from pkg.quoting.hidden_characters import escape_json
-from pkg.service.operations.answer_lines import deps_lines, show_lines
+from pkg.service.operations.deps_lines import deps_lines, show_lines
 from pkg.service.operations.map_lines import map_lines
 
 if TYPE_CHECKING:

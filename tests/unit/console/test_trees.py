@@ -20,7 +20,7 @@ from pkg.console.trees import Branch, draw_branches, view_deps
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.retrieval.deps.answer import Answer, DepsOptions
 from pkg.retrieval.deps.questions import run_deps
-from pkg.service.operations.answer_lines import deps_lines
+from pkg.service.operations.deps_lines import deps_lines
 
 QUESTIONS: list[tuple[str | None, dict[str, Any]]] = [
     ("Cart.add", {}),
