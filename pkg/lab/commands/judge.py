@@ -184,6 +184,7 @@ def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
 @_baseline_option
 @_zero_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--figures", callback=decode_option, metavar="FOLDER", help="Write the figures as PNG and SVG.")
 @json_option
 def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Summarise judgements stored with --out, without a model."""
@@ -243,7 +244,22 @@ def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
     ordered = sorted(found.values(), key=lambda each: (each.kind, each.judge))
     for (kind, judge), group in groupby(ordered, key=lambda each: (each.kind, each.judge)):
         check = find_check(judge, kind, *map(Path, paths))
-        _sum_up(list(group), as_json, given["baseline"], given["unparsed_as_zero"], given["seed"], check)
+        own = list(group)
+        _sum_up(own, as_json, given["baseline"], given["unparsed_as_zero"], given["seed"], check)
+        if given["figures"]:
+            _draw(report_judgements(own, given["baseline"]), given["baseline"], Path(given["figures"]))
+
+
+def _draw(report: JudgementReport, baseline: str, folder: Path) -> None:
+    """Write the figures of judgements, and report which."""
+    from pkg.lab.evaluation.report.rating_pictures import list_rating_pictures
+    from pkg.lab.evaluation.report.report_format import save_picture
+
+    pictures = list(list_rating_pictures(report, baseline))
+    for picture in pictures:
+        save_picture(picture, folder)
+    names = ", ".join(picture.name for picture in pictures) or "none, because there are no ratings to show"
+    say(f"figures of {report.judge} in {folder}: {names}")
 
 
 def _read_items(path: str, limit: int | None) -> list[JudgedItem]:

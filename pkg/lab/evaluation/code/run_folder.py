@@ -21,7 +21,7 @@ from pkg.quoting.hidden_characters import escape_json
 
 VERSION = 1  # format version of the files
 RUN, RECORDS, CONTEXTS, GENERATIONS = "run.json", "records.jsonl", "contexts.jsonl", "generations.jsonl"
-TASKS, COSTS = "tasks.jsonl", "costs.json"
+TASKS, COSTS, MODELS = "tasks.jsonl", "costs.json", "models.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,21 @@ def check_head(path: Path, wanted: Mapping[str, Any]) -> None:
     if differing:
         told = ", ".join(f"{name} {known.get(name)!r}, not {wanted[name]!r}" for name in differing)
         raise UsageError(f"{path} holds a run of {told}; give another folder with --out, or the same options")
+
+
+def check_model(path: Path, label: str, identity: str) -> None:
+    """Store the identity of a model in a run of several.
+
+    Raises UsageError if the folder has answers of another model of this label.
+    """
+    known = {row["label"]: row["identity"] for row in read_lines(path / MODELS)}
+    if label not in known:
+        append_line(path / MODELS, {"label": label, "identity": identity})
+    elif known[label] != identity:
+        raise UsageError(
+            f"{path} holds answers of another model called {label}: {known[label]}, not {identity}; give another"
+            " folder with --out"
+        )
 
 
 def write_tasks(path: Path, describe: Callable[[], Iterable[TaskFacts]]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from pkg.errors import InputError, PathError, UsageError
 from pkg.generation.ask.ask_options import ANSWER_TOKENS
-from pkg.lab.evaluation.code.run_folder import RUN, VERSION, append_line, check_head, read_lines
+from pkg.lab.evaluation.code.run_folder import RUN, VERSION, append_line, check_head, check_model, read_lines
 from pkg.lab.evaluation.judgement_report import ALL, JudgementReport
 from pkg.lab.evaluation.share_statistics import Interval, find_share_interval
 from pkg.lab.judge.items import Excerpt, JudgedItem, ReadRows, parse_item, parse_rows
@@ -30,7 +30,7 @@ TUNED: tuple[System, ...] = ("none", "graph", "chunks")
 """Sources of evidence in a comparison of several models, such as one before and after tuning (Q-22)."""
 
 DEPTHS = (1, 5)
-ANSWERS, JUDGEMENTS, PAGE, MODELS = "answers.jsonl", "judgements.jsonl", "answers.html", "models.jsonl"
+ANSWERS, JUDGEMENTS, PAGE = "answers.jsonl", "judgements.jsonl", "answers.html"
 
 
 def name_system(system: str, label: str) -> str:
@@ -144,17 +144,9 @@ class QaFolder:
         self.records = {record.key: record for record in read_qa_records(path)}
 
     def check_model(self, label: str, identity: str) -> None:
-        """Store the identity of a model; raises UsageError if the folder has answers of another one of this label."""
-        if self.path is None:
-            return
-        known = {row["label"]: row["identity"] for row in read_lines(self.path / MODELS)}
-        if label not in known:
-            append_line(self.path / MODELS, {"label": label, "identity": identity})
-        elif known[label] != identity:
-            raise UsageError(
-                f"{self.path} holds answers of another model called {label}: {known[label]}, not {identity};"
-                " give another folder with --out"
-            )
+        """Store the identity of a model; raises UsageError if the answers of its label are of another one."""
+        if self.path is not None:
+            check_model(self.path, label, identity)
 
     def add(self, record: QaRecord) -> None:
         """Store a record."""

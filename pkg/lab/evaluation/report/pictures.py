@@ -127,22 +127,24 @@ def _name_kind(name: str) -> str:
 def draw_errors(report: CodeReport) -> Any:
     """Draw a heat map of the failures of each condition by class (P-33)."""
     counts = [[each.errors[error] for error in ERRORS] for each in report.columns]
-    return _draw_heat_map(counts, [each.title for each in report.columns], ERRORS, "failures")
+    return draw_heat_map(counts, [each.title for each in report.columns], ERRORS, "failures")
 
 
 def draw_topics(report: CodeReport) -> Any:
     """Draw a heat map of the share of each topic that each condition solves (P-34)."""
     shares = [[100 * topic.solved[each.column] / topic.items for topic in report.topics] for each in report.columns]
     names = [f"{topic.topic} ({topic.items})" for topic in report.topics]
-    return _draw_heat_map(shares, [each.title for each in report.columns], names, "% solved")
+    return draw_heat_map(shares, [each.title for each in report.columns], names, "% solved")
 
 
-def _draw_heat_map(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], what: str) -> Any:
-    """Draw a table whose cells are darker for larger values, with the numbers in them."""
+def draw_heat_map(
+    values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], what: str, digits: int = 0
+) -> Any:
+    """Draw a table whose cells are darker for larger values, with the numbers in them; none for a missing value."""
     figure = new_figure(2.2 + 0.62 * len(columns), 1.9 + 0.28 * len(rows))
     axes = figure.subplots()
     table = np.array(values, float)
-    most = max(table.max(), 1)
+    most = max(np.nanmax(table), 1)
     axes.pcolormesh(table, cmap="cividis_r", vmin=0, vmax=most, edgecolors="white", linewidth=1)
     axes.invert_yaxis()
     axes.set_title(f"{what}; the darker, the more")
@@ -152,7 +154,8 @@ def _draw_heat_map(values: Sequence[Sequence[float]], rows: Sequence[str], colum
     axes.tick_params(length=0)
     for (row, column), value in np.ndenumerate(table):
         colour = "white" if value > DARK * most else "black"
-        axes.text(column + 0.5, row + 0.5, f"{value:.0f}", ha="center", va="center", color=colour, fontsize=8)
+        shown = "" if math.isnan(value) else f"{value:.{digits}f}"
+        axes.text(column + 0.5, row + 0.5, shown, ha="center", va="center", color=colour, fontsize=8)
     for side in axes.spines.values():
         side.set_visible(False)
     return figure

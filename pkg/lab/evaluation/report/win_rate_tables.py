@@ -86,7 +86,7 @@ def list_win_rate_sections(pairs: Sequence[PairReport], judge: str) -> Iterator[
         f"Judged by {judge}. Shares of all judgements in per cent, ± their deviation over runs; overall: the types"
         " weighted by their questions."
     )
-    yield Section(TITLE, 2, text, (_write_rates(pairs),), tuple(_list_pictures(pairs)))
+    yield Section(TITLE, 2, text, (_write_rates(pairs),), tuple(list_outcome_pictures(pairs)))
     note = "As in tables 2 and 3 of the paper, to compare models that are tuned on data made once, twice or four times."
     rows = tuple(row for name, shares in ABLATIONS.items() for row in _list_published(name, shares))
     yield Section("Size of the data, and another judge", 3, "", (Table(_NAMES, rows, note),))
@@ -126,7 +126,8 @@ def _list_published(name: str, shares: Mapping[str, Published]) -> Iterator[tupl
     yield f"paper, {name}", total, write_number(won, 1), write_number(lost, 1), NOTHING, NOTHING, NOTHING
 
 
-def _list_pictures(pairs: Sequence[PairReport]) -> Iterator[Picture]:
+def list_outcome_pictures(pairs: Sequence[PairReport]) -> Iterator[Picture]:
+    """Yield a picture of each two systems."""
     for ours, base in dict.fromkeys((each.ours, each.base) for each in pairs):
         group = [each for each in pairs if (each.ours, each.base) == (ours, base)]
         caption = f"{ours} against {base}: outcomes by type of question, with the deviation over runs"
