@@ -70,6 +70,9 @@ def write_inputs(folder: Path) -> None:
     questions = [{"id": str(number), "question": f"What does add_{number} return?", "answer": "x", "type": "syntax"}
                  for number in range(COUNT)]  # fmt: skip
     (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
+    bench = [{"id": str(number), "instruction": f"Add {number}.", "preference": "style", "reference": "x"}
+             for number in range(COUNT)]  # fmt: skip
+    (folder / "bench.jsonl").write_text("".join(json.dumps(each) + "\n" for each in bench))
     (folder / "task.py").write_text(STUB)
     (folder / "code").mkdir()
     code = "".join(f"def add_{number}(value):\n    return value + {number}\n\n\n" for number in range(COUNT))
@@ -120,6 +123,8 @@ COLUMNS = ("--columns", "none")
 COMMANDS = {
     "eval": ("eval", "humaneval", "--data", "HumanEval.jsonl", "--any-data", "--out", "run", *COLUMNS, *MODEL),
     "eval qa": ("eval", "qa", "questions.jsonl", "--out", "qa", *MODEL),
+    "eval preferences": ("eval", "preferences", "bench.jsonl", *MODEL, "--judge", "none", "--out", "graded"),
+    "data references": ("data", "references", "bench.jsonl", *MODEL, "-o", "references.jsonl"),
     "data responses": ("data", "responses", "tasks.jsonl", *MODEL, "-o", "responses.jsonl"),
     "data meta": ("data", "meta", *MODEL, "-o", "meta.jsonl"),
     "judge grade": ("judge", "grade", "tasks.jsonl", *MODEL, "--out", "judged.jsonl"),

@@ -6,6 +6,7 @@ import click
 
 from pkg.lab.commands.eval_calibrate import calibrate
 from pkg.lab.commands.eval_code import humaneval, mbpp
+from pkg.lab.commands.eval_objectives import objectives
 from pkg.lab.commands.eval_preferences import preferences
 from pkg.lab.commands.eval_qa import qa
 from pkg.lab.commands.eval_report import report
@@ -18,5 +19,5 @@ def evaluate() -> None:
     """Measure answers, on benchmarks or on your own questions."""
 
 
-for _command in (qa, retrieval, humaneval, mbpp, repository, preferences, calibrate, report):
+for _command in (qa, retrieval, humaneval, mbpp, repository, preferences, objectives, calibrate, report):
     evaluate.add_command(_command)
