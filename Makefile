@@ -36,7 +36,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-docker test-browser lint dist release bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-browser lint dist release bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -61,10 +61,10 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations'
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning'
 
 test-full: export HYPOTHESIS_PROFILE := full
-test-full: test-all test-servers test-models test-integrations test-docker test-browser ## run everything before a release: long searches, and each store on each server
+test-full: test-all test-servers test-models test-integrations test-tuning test-docker test-browser ## run everything before a release: long searches, and each store on each server
 	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and model'
 	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and server' -n $(SERVER_JOBS) --dist loadfile
 
@@ -79,6 +79,10 @@ test-models: $(ENVIRONMENTS)/models.stamp ## run the tests of real models (fetch
 test-integrations: $(ENVIRONMENTS)/integrations.stamp ## run the tests of the frameworks (installs 1.1 GB and fetches a model the first time)
 	$(FETCH_MODEL)
 	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(ENVIRONMENTS)/integrations/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m integrations -p anyio -W default
+
+# Needs Python 3.11 or newer, as TRL does. The environment has no llama.cpp: tests that compare with it are left out.
+test-tuning: $(ENVIRONMENTS)/tuning.stamp ## run the tests of tuning and of models through transformers (fetches 3 GB the first time)
+	$(ENVIRONMENTS)/tuning/bin/python -m pytest $(PYTEST_OPTIONS) tests/tuning tests/models/test_hf_model.py -m 'tuning or (model and not slow)' -W default
 
 test-docker: $(ENVIRONMENTS)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
 	checks/with_docker.sh $(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m docker

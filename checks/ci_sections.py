@@ -92,6 +92,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("models", make("test-models"), fetched, is_test=True),
         *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13", "3.14")),
         Section("frameworks", make("test-integrations"), fetched, is_test=True),
+        list_tuning(python),
         Section("Docker", make("test-docker"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
         Section("work of resolution", (".venv/bin/python", "benchmarks/resolution_work.py", "--check"), ("install",)),
@@ -106,6 +107,13 @@ def list_servers(after: tuple[str, ...]) -> list[Section]:
         Section(name, make("test-servers", "SERVER_JOBS=0", f"TESTS={tests}"), after, is_test=True)
         for name, tests in (("Neo4j, own", " ".join(OWN_SERVERS)), ("Neo4j, shared", shared))
     ]
+
+
+def list_tuning(python: str) -> Section:
+    """Return the section of tuning, which installs an environment of 6 GB the first time."""
+    is_old = [int(part) for part in read_version(python).split(".")] < [3, 11]
+    missing = "TRL needs Python 3.11 or newer" if is_old else ""
+    return Section("tuning", make("test-tuning"), ("install",), is_test=True, missing=missing)
 
 
 def list_version(version: str, scratch: Path, pyenv: Path) -> Section:

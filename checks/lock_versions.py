@@ -102,6 +102,11 @@ def main(interpreters: list[str]) -> None:
     write("models.txt", ["-r dev.txt", *render(subtract(models, dev))])
     integrations = resolve_everywhere(pythons, ".[dev,integrations]")
     write("integrations.txt", ["-r dev.txt", *render(subtract(integrations, dev))])
+    newer = {
+        version: python for version, python in pythons.items() if split_version(version) >= [3, 11]
+    }  # as TRL needs
+    tuning = resolve_everywhere(newer, ".[dev,train]")
+    write("tuning.txt", ["-r dev.txt", *render(subtract(tuning, dev))])
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ _KEPT = {
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
     "judge": "; with --out every judgement that was made is kept, and the same command goes on where it stopped",
     "rate": "; what was saved is kept, and the same command goes on where it stopped",
+    "tune": "; the checkpoints are kept, and the same command resumes from the last one",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
 """Work that an interrupted command keeps, in words."""

@@ -1,4 +1,7 @@
-"""Models in this process by transformers and torch: a folder, a name in the user's cache, or a GGUF file (P-22)."""
+"""Models in this process by transformers and torch: a folder, a name in the user's cache, or a GGUF file (P-22).
+
+Each may have adapters of `pkg tune` (Q-15).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pkg.errors import MissingExtraError, ModelError, ModelUnfitError, PathError
+from pkg.models.adapters import CARD, check_base, identify_adapter, join_identity, split_adapters
 from pkg.models.answer_text import AnswerText
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 from pkg.models.gguf_file import identify, read_gguf
@@ -28,53 +32,105 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
 
 
 def open_model(detail: str, options: ModelOptions) -> HfModel:
-    """Load a model.
+    """Load a model, with adapters as BASE+ADAPTER.
 
-    Raises MissingExtraError without the packages, PathError for a missing file, and ModelError if loading fails.
+    Raises MissingExtraError without the packages, PathError for a missing file, and ModelError if loading fails or an
+    adapter belongs to another base.
     """
-    if not options.allow_download:
-        os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when the package is imported
+    torch, _ = import_packages(detail, options.allow_download)
+    device = options.device or choose_device(torch)
+    dtype = options.dtype or _choose_dtype(torch, device)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    loaded = load_weights(detail, dtype, options.allow_download, device)
+    loaded.model.eval()
+    return HfModel(f"hf:{detail}", f"hf {loaded.identity} {dtype}", torch, loaded.tokenizer, loaded.model, options)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedWeights:
+    """A model of transformers with its tokenizer, and an identity that depends on its files alone."""
+
+    tokenizer: Any
+    model: Any
+    identity: str
+
+
+def import_packages(detail: str, allow_download: bool) -> tuple[Any, Any]:
+    """Import torch and transformers, which read once whether they may use the network; raises MissingExtraError."""
+    if not allow_download:
+        os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         import torch
         import transformers
     except ImportError as fault:
         raise MissingExtraError(fault.name or "transformers", "hf", f"the model 'hf:{detail}'") from None
-    device = options.device or _choose_device(torch)
-    dtype = options.dtype or _choose_dtype(torch, device)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    place, more, identity = _find_weights(detail)
-    settings = {**more, "local_files_only": not options.allow_download, "trust_remote_code": False}
-    with _quiet(transformers):
+    return torch, transformers
+
+
+def load_weights(
+    detail: str, dtype: str, allow_download: bool, device: str, merge: bool = False, **more: Any
+) -> LoadedWeights:
+    """Load a base and its adapters; all adapters but the last are merged into it, and with `merge` that one too.
+
+    more: further arguments for the weights of the base. Raises the errors of open_model, such as ModelError.
+    """
+    torch, transformers = import_packages(detail, allow_download)
+    base, adapters = split_adapters(detail)
+    place, arguments, identity = find_weights(base)
+    settings = {**arguments, "local_files_only": not allow_download, "trust_remote_code": False}
+    with quiet_packages(transformers):
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(place, **settings)
-            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype=getattr(torch, dtype), **settings)
-            model.to(device).eval()
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                place, dtype=getattr(torch, dtype), **settings, **more
+            )
+            identity = identity or str(getattr(model.config, "_commit_hash", None) or base)
+            for number, adapter in enumerate(adapters, 1):
+                folder, is_merged = Path(adapter).expanduser(), merge or number < len(adapters)
+                model, identity = _adapt(model, base, identity, folder, is_merged)
+            if not more:  # quantised weights are already on their device
+                model.to(device)
         except torch.OutOfMemoryError:
             raise ModelError(
                 f"hf:{detail} does not fit into the memory of {device}; try PKG_MODEL_DEVICE=cpu"
             ) from None
         except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as fault:
-            raise ModelError(_explain_fault(detail, fault)) from None
-    revision = getattr(model.config, "_commit_hash", None)
-    identity = identity or str(revision or detail)
-    return HfModel(f"hf:{detail}", f"hf {identity} {dtype}", torch, tokenizer, model, options)
+            raise ModelError(_explain_fault(base, fault)) from None
+    return LoadedWeights(tokenizer, model, identity)
 
 
-def _find_weights(detail: str) -> tuple[str, dict[str, str], str]:
-    """Return the folder or name to load, more arguments, and the identity if it is known from files."""
+def _adapt(model: Any, base: str, identity: str, adapter: Path, merge: bool) -> tuple[Any, str]:
+    """Return a model with an adapter in its layers, and the identity of both."""
+    found = identify_adapter(adapter)
+    check_base(adapter, base, identity)
+    try:
+        from peft import PeftModel
+    except ImportError as fault:
+        raise MissingExtraError(fault.name or "peft", "train", f"the adapter '{adapter}'") from None
+    adapted = PeftModel.from_pretrained(model, str(adapter))
+    return adapted.merge_and_unload() if merge else adapted.get_base_model(), join_identity(identity, found)
+
+
+def find_weights(detail: str) -> tuple[str, dict[str, str], str]:
+    """Return the folder or name to load, more arguments, and the identity if it is known from files.
+
+    Raises PathError for a path without a model.
+    """
     path = Path(detail).expanduser()
     if detail.endswith(".gguf"):
         return str(path.parent), {"gguf_file": path.name}, read_gguf(path).identity
     if path.is_dir():
         files = sorted(file for pattern in WEIGHTS for file in path.glob(pattern))
-        return str(path), {}, identify([*files, *sorted(path.glob("*.json"))])
+        settings = sorted(file for file in path.glob("*.json") if file.name != CARD)
+        return str(path), {}, identify([*files, *settings])
     if path.exists() or detail.startswith((".", "/", "~")):
         raise PathError(f"no model in {path}; expected a folder with weights and a tokenizer, or a GGUF file")
     return detail, {}, ""
 
 
-def _choose_device(torch: Any) -> str:
+def choose_device(torch: Any) -> str:
+    """Return the name of the best device of this machine."""
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
@@ -100,7 +156,7 @@ def _explain_fault(detail: str, fault: Exception) -> str:
 
 
 @contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
+def quiet_packages(transformers: Any) -> Iterator[None]:
     """Suppress progress bars and warnings of the packages while they load."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from pkg.errors import MissingExtraError, UsageError
+from pkg.models.adapters import SIGN, split_adapters
 from pkg.models.model_options import ModelOptions, read_options
 from pkg.services import OPENAI, conceal_name, is_here, split_address
 
@@ -38,7 +39,7 @@ class ModelKind:
 
 KINDS = {
     "openai": ModelKind("openai:NAME@URL", "pkg.models.openai_model", ("openai",), "openai"),
-    "hf": ModelKind("hf:NAME_OR_FOLDER", "pkg.models.hf_model", ("transformers", "torch"), "hf"),
+    "hf": ModelKind("hf:NAME_OR_FOLDER[+ADAPTER]", "pkg.models.hf_model", ("transformers", "torch"), "hf"),
     "gguf": ModelKind("gguf:FILE", "pkg.models.gguf_model", ("xllamacpp", "openai"), "gguf"),
 }
 
@@ -60,13 +61,17 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def locate_model(name: str) -> str:
-    """Return the name of a model with an absolute path, if it is a file or folder."""
+    """Return the name of a model with an absolute path, if it is a file or folder; the same for its adapters."""
     word, _, detail = name.partition(":")
-    path = Path(detail).expanduser()
-    is_file = word == "gguf" or (
-        word == "hf" and (path.exists() or detail.startswith((".", "~")) or detail.endswith(".gguf"))
-    )
-    return f"{word}:{path.absolute()}" if detail and is_file else name
+    if word == "gguf" and detail:
+        return f"{word}:{Path(detail).expanduser().absolute()}"
+    if word != "hf" or not detail:
+        return name
+    base, adapters = split_adapters(detail)
+    path = Path(base).expanduser()
+    if path.exists() or base.startswith((".", "~")) or base.endswith(".gguf"):
+        base = str(path.absolute())
+    return f"{word}:{SIGN.join([base, *(str(Path(each).expanduser().absolute()) for each in adapters)])}"
 
 
 def find_remote(model: str) -> str | None:
