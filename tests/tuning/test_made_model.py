@@ -146,7 +146,11 @@ def test_bad_input_is_an_error_without_a_result(place: Path, base: Path, tmp_pat
         ((rows, "--model", "hf:owner/none"), 1, "fetch it once: hf download owner/none"),
         ((rows, "--model", f"hf:{tmp_path}/none"), 1, "no model in"),
         ((rows, "--model", f"hf:{base}+{tmp_path}/none"), 1, "no adapter in"),
-        ((rows, "--model", f"hf:{base}", "--set", "targets=nothing"), 1, "no layer"),
+        (
+            (rows, "--model", f"hf:{base}", "--set", "targets=nothing"),
+            1,
+            "no layer of the recipe's targets (nothing)",
+        ),
     ]
     for words, code, message in cases:
         done = call("tune", "sft", *words, "--out", str(out))

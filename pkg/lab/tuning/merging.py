@@ -9,7 +9,7 @@ from typing import Any
 
 from pkg import __version__
 from pkg.errors import UsageError, refuse_file
-from pkg.lab.tuning.run_folder import find_part
+from pkg.lab.tuning.checkpoint_folder import find_part
 from pkg.lab.tuning.tuning_run import import_tuning, save_weights
 from pkg.models.adapters import split_adapters, write_card
 from pkg.models.hf_model import load_weights

@@ -86,7 +86,7 @@ def count_steps(sequences: int, recipe: Recipe) -> int:
 
 
 def read_shape(config: Any, recipe: Recipe, torch: Any, transformers: Any) -> BaseShape:
-    """Return the sizes of a base from its configuration."""
+    """Return the sizes of a base from its configuration; raises ModelError if no layer has a name of the recipe."""
     with torch.device("meta"):
         model = transformers.AutoModelForCausalLM.from_config(config)
     output = model.get_output_embeddings()
@@ -96,6 +96,11 @@ def read_shape(config: Any, recipe: Recipe, torch: Any, transformers: Any) -> Ba
         chosen = [each for name, each in model.named_modules() if name.endswith(names) and each in linear]
     else:
         chosen = linear
+    if not chosen:
+        raise ModelError(
+            f"the base has no layer of the recipe's targets ({recipe.targets}); expected all-linear, or the ends of"
+            " names, such as q_proj,v_proj"
+        )
     text = config.get_text_config()
     return BaseShape(
         parameters=int(model.num_parameters()),

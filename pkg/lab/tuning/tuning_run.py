@@ -14,10 +14,10 @@ from typing import Any
 
 from pkg import __version__
 from pkg.errors import MissingExtraError, ModelError, UsageError
+from pkg.lab.tuning.checkpoint_folder import FINAL, check_target, find_checkpoint, finish_run, open_run, seal_checkpoint
 from pkg.lab.tuning.recipes import Recipe, Task
 from pkg.lab.tuning.row_lengths import RowLengths, find_template_notes, keep_fitting
 from pkg.lab.tuning.run_estimate import RunEstimate, check_memory, estimate_run, measure_speed, read_shape
-from pkg.lab.tuning.run_folder import FINAL, check_target, find_checkpoint, finish_run, open_run, seal_checkpoint
 from pkg.lab.tuning.tuning_curves import Line, read_history, write_curves
 from pkg.lab.tuning.tuning_rows import TuningRows, read_tuning_rows
 from pkg.models.adapters import check_base, identify_adapter, join_identity, split_adapters, write_card

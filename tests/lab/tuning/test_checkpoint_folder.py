@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pkg.errors import InputError, UsageError
-from pkg.lab.tuning.run_folder import (
+from pkg.lab.tuning.checkpoint_folder import (
     FINAL,
     SEAL,
     check_target,
