@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pkg.console.options import json_option
+from pkg.console.progress import say
 from pkg.console.settings import decode_option, decode_options
 from pkg.console.streams import emit
+from pkg.errors import UsageError, count_things
 from pkg.lab.commands.eval_code import report_lines, view_report
 from pkg.lab.commands.report_output import view_sections, write_files
 from pkg.lab.lab_api import report_evaluation, write_report_page
@@ -45,6 +47,10 @@ if TYPE_CHECKING:
     "--forgetting", is_flag=True,
     help="Compare the first run of each benchmark, before tuning, with the later ones: pass@1 and pass@10.",
 )  # fmt: skip
+@click.option(
+    "--answers", callback=decode_option, metavar="FILE",
+    help="Write the first answers with their hidden tests, for pkg judge correctness; needs --data.",
+)  # fmt: skip
 @json_option
 def report(
     paths: tuple[str, ...],
@@ -53,6 +59,7 @@ def report(
     figures: str | None,
     data: str | None,
     forgetting: bool,
+    answers: str | None,
     as_json: bool,
 ) -> None:
     """Compute all results of runs from their records.
@@ -60,6 +67,8 @@ def report(
     Needs no model and runs no code. Several runs are shown side by side, as in the tables of the paper, with its
     published results. With --forgetting: pkg eval report before after --forgetting.
     """
+    if answers is not None:
+        _write_answers(paths, data, answers)
     if forgetting:
         _report_forgetting(paths, form, page, figures, as_json or form == "json")
         return
@@ -76,6 +85,18 @@ def report(
     else:
         lines = (line for report in reports for line in report_lines(report))
         emit(as_json or form == "json", lines, lambda: (part for report in reports for part in view_report(report)))
+
+
+def _write_answers(paths: Sequence[str], data: str | None, output: str) -> None:
+    """Write the answers of one run for a judge of correctness; raises UsageError for several runs or without data."""
+    from pkg.lab.datasets.dataset_rows import write_rows
+    from pkg.lab.evaluation.correctness_split import list_run_answers
+
+    if data is None or len(paths) > 1:
+        raise UsageError("--answers writes the answers of one run with the tests of its benchmark; add --data PATH")
+    rows = list(list_run_answers(Path(paths[0]), Path(data)))
+    write_rows(rows, Path(output))
+    say(f"{count_things(len(rows), 'row')} written to {output}")
 
 
 def _make_link(figures: str | None) -> Callable[[Picture], str] | None:

@@ -40,6 +40,7 @@ from pkg.models.usage import parse_price
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from pkg.lab.evaluation.correctness_split import RatingSplit
     from pkg.lab.evaluation.judgement_report import JudgementReport, SystemReport
     from pkg.lab.evaluation.share_statistics import WinRate
     from pkg.lab.judge.judge_check import JudgeCheck
@@ -185,6 +186,10 @@ def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
 @_zero_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--figures", callback=decode_option, metavar="FOLDER", help="Write the figures as PNG and SVG.")
+@click.option(
+    "--verdicts", multiple=True, callback=decode_options, metavar="FOLDER",
+    help="Run of pkg eval: split ratings of correctness by whether the answer passes. Repeatable.",
+)  # fmt: skip
 @json_option
 def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Summarise judgements stored with --out, without a model."""
@@ -248,6 +253,8 @@ def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
         _sum_up(own, as_json, given["baseline"], given["unparsed_as_zero"], given["seed"], check)
         if given["figures"]:
             _draw(report_judgements(own, given["baseline"]), given["baseline"], Path(given["figures"]))
+    if given["verdicts"]:
+        _split_by_verdict(list(found.values()), [Path(each) for each in given["verdicts"]], as_json, given["figures"])
 
 
 def _draw(report: JudgementReport, baseline: str, folder: Path) -> None:
@@ -260,6 +267,38 @@ def _draw(report: JudgementReport, baseline: str, folder: Path) -> None:
         save_picture(picture, folder)
     names = ", ".join(picture.name for picture in pictures) or "none, because there are no ratings to show"
     say(f"figures of {report.judge} in {folder}: {names}")
+
+
+def _split_by_verdict(
+    judgements: Sequence[Judgement], runs: Sequence[Path], as_json: bool, figures: str | None
+) -> None:
+    """Write the ratings of correctness of answers that pass, and of those that fail."""
+    from pkg.lab.evaluation.correctness_split import split_ratings
+    from pkg.lab.evaluation.report.rating_pictures import list_split_pictures
+    from pkg.lab.evaluation.report.report_format import save_picture
+
+    found = split_ratings(judgements, runs)
+    lines = [{"type": "verdicts", **asdict(each), "welch": each.welch and each.welch._asdict()} for each in found]
+    emit(as_json, lines, lambda: view_splits(found))
+    for picture in list_split_pictures(found) if figures else ():
+        save_picture(picture, Path(str(figures)))
+
+
+def view_splits(splits: Sequence[RatingSplit]) -> Iterator[RenderableType]:
+    """Yield the ratings of each judge, by whether the answer passes its tests."""
+    scores = [str(score) for score in splits[0].passed]
+    rows = [
+        (each.judge, name, str(sum(counts.values())), _number(mean), *map(str, counts.values()))
+        for each in splits
+        for name, counts, mean in (("pass", each.passed, each.mean_passed), ("fail", each.failed, each.mean_failed))
+    ]
+    yield make_table(("judge", "tests", "ratings", "mean", *scores), rows, right=("ratings", "mean", *scores))
+    for each in splits:
+        told = "undefined" if each.separation is None else f"{each.separation:.2f} (p {each.p_value:.3f})"
+        yield style_words(
+            f"{each.judge}: a passing answer is rated above a failing one with probability {told}, .5 is chance;"
+            f" {each.unread:,} unread, {each.unknown:,} not in the runs", "dim"
+        )  # fmt: skip
 
 
 def _read_items(path: str, limit: int | None) -> list[JudgedItem]:

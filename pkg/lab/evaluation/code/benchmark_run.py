@@ -77,13 +77,18 @@ def add_tasks(path: Path, data: Path) -> None:
 
     Raises InputError for a file with other rows.
     """
+    write_tasks(path, partial(describe_tasks, read_run_benchmark(path, data).items))
+
+
+def read_run_benchmark(path: Path, data: Path) -> Benchmark:
+    """Read the benchmark of a run from its file, or a folder; raises InputError for a file with other rows."""
     head = read_head(path)
     benchmark = read_benchmark(head["benchmark"], data, is_any=True)
     if benchmark.sha256 != head["sha256"]:
         raise InputError(
             f"{data} holds other rows (SHA-256 {benchmark.sha256}) than the run in {path} is of ({head['sha256']})"
         )
-    write_tasks(path, partial(describe_tasks, benchmark.items))
+    return benchmark
 
 
 def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions, graph: str) -> dict[str, Any]:

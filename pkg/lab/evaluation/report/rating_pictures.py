@@ -1,4 +1,4 @@
-"""The figures of ratings: best and worst shares, lengths, wins and losses, and distributions (C-09 to C-11, C-22)."""
+"""The figures of ratings: best and worst shares, lengths, wins and losses, distributions (C-09 to C-11, C-22)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pkg.lab.evaluation.correctness_split import RatingSplit
 from pkg.lab.evaluation.judgement_report import JudgementReport, SystemReport
 from pkg.lab.evaluation.model_labels import label_models
 from pkg.lab.evaluation.rating_statistics import Extremes, Spread, Wins
@@ -37,6 +38,18 @@ def list_rating_pictures(report: JudgementReport, baseline: str) -> Iterator[Pic
     scores = {labels[system]: found for system, found in sum_scores(report.systems).items() if sum(found.values())}
     if scores:
         yield Picture(f"{prefix}-ratings", "how often each rating was given", partial(draw_scores, scores))
+
+
+def list_split_pictures(splits: Sequence[RatingSplit]) -> Iterator[Picture]:
+    """Yield the ratings of answers that pass their tests and of those that fail, for each judge (C-24)."""
+    labels = label_models([each.judge for each in splits])
+    for each in splits:
+        scores = {
+            name: counts for name, counts in (("pass", each.passed), ("fail", each.failed)) if any(counts.values())
+        }
+        caption = f"ratings of correctness by {labels[each.judge]}, by whether the answer passes"
+        if scores:
+            yield Picture(name_file(f"verdicts {labels[each.judge]}"), caption, partial(draw_scores, scores))
 
 
 def sum_extremes(systems: Sequence[SystemReport]) -> dict[str, Extremes]:
