@@ -168,6 +168,8 @@ def _run_pairs(given: str, hold_out: int | None, bench: str | None, output: str 
 
     if hold_out is not None and bench is None:
         raise UsageError("--hold-out takes instructions away for the bench; add --bench FILE")
+    if bench is not None and output not in (None, "-") and Path(bench).resolve() == Path(str(output)).resolve():
+        raise UsageError(f"{bench} is both the bench and the output; expected two files")
     expected = "the records of pkg judge annotate --records"
     read = read_records(read_input(given, expected).split("\n"))
     _report_skips(read.bad, given)

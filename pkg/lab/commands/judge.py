@@ -19,6 +19,7 @@ from pkg.console.streams import emit, read_text, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, count_things
 from pkg.lab.evaluation.judgement_report import report_judgements
+from pkg.lab.evaluation.model_labels import label_models
 from pkg.lab.evaluation.share_statistics import OUTCOMES
 from pkg.lab.judge.items import JudgedItem, read_items
 from pkg.lab.judge.judge_check import describe_check, list_planted_tasks, plant_cases
@@ -252,7 +253,8 @@ def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
         own = list(group)
         _sum_up(own, as_json, given["baseline"], given["unparsed_as_zero"], given["seed"], check)
         if given["figures"]:
-            _draw(report_judgements(own, given["baseline"]), given["baseline"], Path(given["figures"]))
+            baseline = _find_baseline(own, given["baseline"])
+            _draw(report_judgements(own, baseline), baseline, Path(given["figures"]))
     if given["verdicts"]:
         _split_by_verdict(list(found.values()), [Path(each) for each in given["verdicts"]], as_json, given["figures"])
 
@@ -379,13 +381,20 @@ def _sum_up(
     seed: int,
     check: dict[str, Any] | None,
 ) -> None:
-    systems = {system for each in judgements for system in each.systems}
-    if baseline and baseline not in systems:
-        raise UsageError(f"no system is called '{baseline}'; found {', '.join(sorted(systems))}")
+    baseline = _find_baseline(judgements, baseline)
     report = report_judgements(judgements, baseline, unparsed_as_zero, seed)
     told = describe_check(check)
     emit(as_json, [report_line(report, check, told)], lambda: view_report(report))
     say(f"judged by {report.judge}: {told}")
+
+
+def _find_baseline(judgements: Sequence[Judgement], name: str) -> str:
+    """Return the system of a name, which may be the short one of a model; raises UsageError if there is none."""
+    systems = label_models(sorted({system for each in judgements for system in each.systems}))
+    found = [system for system, label in systems.items() if name in (system, label)]
+    if name and not found:
+        raise UsageError(f"no system is called '{name}'; found {', '.join(systems)}")
+    return found[0] if name else ""
 
 
 def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:
@@ -489,10 +498,11 @@ def _say_rate(rate: WinRate) -> str:
 
 def _view_systems(report: JudgementReport) -> Iterator[RenderableType]:
     columns = ("mean", "95 %", "ratings", "unread", "win", "tie", "lose", "best %", "worst %")
-    rows = [(each.system, each.preference, *_list_cells(each)) for each in report.systems]
+    labels = label_models(list(dict.fromkeys(each.system for each in report.systems)))
+    rows = [(labels[each.system], each.preference, *_list_cells(each)) for each in report.systems]
     yield make_table(("system", "preference", *columns), rows, right=columns)
     scores = [str(score) for score in report.systems[0].scores]
-    spread = [(each.system, each.preference, *map(str, each.scores.values())) for each in report.systems]
+    spread = [(labels[each.system], each.preference, *map(str, each.scores.values())) for each in report.systems]
     yield make_table(("ratings of", "preference", *scores), spread, right=scores)
     best, worst = report.best_lengths, report.worst_lengths
     if best is not None and worst is not None:

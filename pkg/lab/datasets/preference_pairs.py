@@ -22,6 +22,7 @@ from pkg.lab.judge.judge_tasks import PREFERENCES
 PAIRS, BENCH = "pairs", "bench"
 ONE_ANSWER, CUT = "one answer alone", "fewer than two answers that are not cut"
 UNREAD, EQUAL = "fewer than two ratings that could be read", "equal ratings"
+DUPLICATE = "the same pair as an earlier record"
 SAME_TEXT, HELD_OUT = "the same text as better and worse answer", "an instruction of the bench"
 MIN_ANSWERS = 2
 
@@ -152,6 +153,7 @@ def make_pairs(
 
     held_out: hashes of the instructions of the bench.
     """
+    made: set[str] = set()
     for record in records:
         counts.taken += 1
         if record.instruction_hash in held_out:
@@ -161,6 +163,10 @@ def make_pairs(
         if isinstance(found, str):
             counts.drop(found)
             continue
+        if found["id"] in made:
+            counts.drop(DUPLICATE)
+            continue
+        made.add(str(found["id"]))
         counts.written += 1
         yield found
 

@@ -72,6 +72,7 @@ def test_records_without_a_pair_are_an_error_with_the_reasons(folder: Path) -> N
     [
         (("records.jsonl", "--hold-out", "3"), 2, "add --bench FILE"),
         (("records.jsonl", "--bench", "none.jsonl"), 1, "cannot read none.jsonl"),
+        (("records.jsonl", "--hold-out", "1", "--bench", "a.jsonl", "-o", "./a.jsonl"), 2, "expected two files"),
         (("other.jsonl",), 1, "no record in other.jsonl"),
     ],
 )

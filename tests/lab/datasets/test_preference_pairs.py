@@ -13,6 +13,7 @@ from pkg.errors import InputError
 from pkg.lab.datasets.dataset_rows import Row, StepCounts
 from pkg.lab.datasets.preference_pairs import (
     CUT,
+    DUPLICATE,
     EQUAL,
     HELD_OUT,
     ONE_ANSWER,
@@ -100,6 +101,12 @@ def test_a_cut_or_unread_answer_leaves_the_pair_to_the_others() -> None:
 def test_a_row_that_is_no_record_is_named(row: Row, told: str) -> None:
     (bad,) = read_records([json.dumps(row)]).bad
     assert told in str(bad)
+
+
+def test_a_pair_of_two_equal_records_is_written_once() -> None:
+    row = make_record("f", {"a": 5, "b": 1})
+    rows, counts = pair(row, {**row, "id": "again"})
+    assert (len(rows), counts.dropped) == (1, {DUPLICATE: 1})
 
 
 RECORDS = read(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pkg.lab.evaluation.code.code_report import BASE
 from pkg.lab.evaluation.code.forgetting import BenchmarkChange
 from pkg.lab.evaluation.model_labels import label_models
 from pkg.lab.evaluation.report.report_format import (
@@ -117,7 +118,7 @@ def _collect(changes: Sequence[BenchmarkChange]) -> dict[str, dict[tuple[str, in
     before: dict[str, dict[tuple[str, int], float]] = {}
     after: dict[str, dict[tuple[str, int], float]] = {}
     for each in changes:
-        column = "" if each.column == "none" else f", {each.title}"
+        column = "" if each.column == BASE else f", {each.title}"
         for found in each.passes:
             measure = (each.benchmark, found.k)
             before.setdefault(f"{models[each.model_before, False]}{column}", {})[measure] = 100 * found.before
@@ -142,7 +143,7 @@ def _write_changes(changes: Sequence[BenchmarkChange]) -> Table:
     measures, models = _list_measures(changes), _name_models(changes)
     own: dict[str, dict[tuple[str, int], float]] = {}
     for each in changes:
-        column = "" if each.column == "none" else f", {each.title}"
+        column = "" if each.column == BASE else f", {each.title}"
         row = own.setdefault(f"{models[each.model_after, True]}{column}", {})
         row |= {(each.benchmark, found.k): 100 * found.change for found in each.passes}
     base, *tuned = CODE_ULTRA_FEEDBACK.items()
@@ -167,8 +168,8 @@ def _mark(change: float | None) -> Mark:
 
 
 def draw_passes(changes: Sequence[BenchmarkChange]) -> Any:
-    """Draw pass@k of each model as bars, by benchmark and k (Q-21)."""
-    collected = _collect(changes)
+    """Draw pass@k of each model as bars, by benchmark and k, without context if the runs have that (Q-21)."""
+    collected = _collect([each for each in changes if each.column == BASE] or changes)
     measures = [each for each in _list_measures(changes) if any(each in shares for shares in collected.values())]
     figure = new_figure(2.4 + 1.1 * len(measures), 3.2)
     axes = figure.subplots()

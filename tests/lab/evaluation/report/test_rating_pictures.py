@@ -45,8 +45,9 @@ def test_preferences_are_summed_up() -> None:
 
 
 def test_the_figures_of_an_annotation_are_written_with_its_systems(tmp_path: Path) -> None:
-    _, names = draw(tmp_path, JUDGEMENTS, "--baseline", "gguf:/m/b.gguf")
+    done, names = draw(tmp_path, JUDGEMENTS, "--baseline", "b", "--no-json")
     assert names == ["annotate-coder-best", "annotate-coder-lengths", "annotate-coder-ratings", "annotate-coder-wins"]
+    assert "/m/" not in done.stdout
     assert "against b" in (tmp_path / "figures" / "annotate-coder-wins.svg").read_text()
     assert (tmp_path / "figures" / "annotate-coder-best.png").stat().st_size > 1000
 
