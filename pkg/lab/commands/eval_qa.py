@@ -121,6 +121,8 @@ def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -
     systems = [name_system(source, label) for label in labels for source in sources]
     if judge is not None and (not models or len(systems) < 2):
         raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
+    if judge is None and (given["page"] or given["figures"]):
+        raise UsageError("--html and --figures show win rates, which need a judge; add --judge")
     items = draw(_read_items(path), given["limit"], options.seed)
     with open_graph(store, ask=choose_ask()) as graph:
         if is_several:
