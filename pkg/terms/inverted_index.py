@@ -80,16 +80,19 @@ class LexicalIndex:
 
     def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TermScores:
         """Return the contribution of each term to the score of each of some rows, int64 [n]; cheap for few rows."""
-        spans = self._find(terms)
-        rarities = np.maximum([*terms.values()], 0.0) * [self._rarity(high - low) for low, high in spans]
+        spans, absent = self._find(terms), self._rarity(0)  # most terms are related words or absent abbreviations
+        rarities = np.maximum([*terms.values()], 0.0) * [
+            self._rarity(high - low) if low < high else absent for low, high in spans
+        ]
         parts = TermScores(np.zeros((len(rows), len(terms))), rarities)
         held = [column for column, (low, high) in enumerate(spans) if low < high]
         if held:
-            asked = rows.astype(np.int32)  # of the type of the lists, or every search would copy one
+            order = np.argsort(rows)  # ascending rows are found several times as fast
+            asked = rows[order].astype(np.int32)  # of the type of the lists, or every search would copy one
             found = [low + self.rows[low:high].searchsorted(asked) for low, high in map(spans.__getitem__, held)]
             places = np.minimum(np.stack(found, axis=1), [spans[column][1] - 1 for column in held])
             shares = saturations()[self.weights[places]] * rarities[held]
-            parts.scores[:, held] = np.where(self.rows[places] == asked[:, None], shares, 0)
+            parts.scores[order[:, None], held] = np.where(self.rows[places] == asked[:, None], shares, 0)
         return parts
 
     def weigh(self, terms: Iterable[str]) -> list[float]:
