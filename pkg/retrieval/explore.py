@@ -27,7 +27,7 @@ from pkg.retrieval.heads import make_head
 from pkg.retrieval.link_questions.link_answers import LinkAnswers, answer_link_question, write_link_answers
 from pkg.retrieval.needed_helpers import fold_docstring
 from pkg.retrieval.query import run_query
-from pkg.retrieval.query_options import DEFAULT_EXPLORE, ExploreOptions, QueryOptions, check_minimum, list_globs
+from pkg.retrieval.query_options import DEFAULT_EXPLORE, ExploreOptions, QueryOptions, check_minimum
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.token_count import count_tokens
 
@@ -103,9 +103,7 @@ def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOpti
     """
     check_minimum("budget", options.budget, 0)
     with store.snapshot():
-        links = None
-        if not list_globs(options.path) and options.tests == "auto":
-            links = answer_link_question(store, text, options.source)
+        links = answer_link_question(store, text, options.source, options.path, options.tests)
         if links is None:
             return explore_code(store, encoder, text, options)
         share = options.budget if links.is_whole else options.budget // 2

@@ -25,7 +25,7 @@ from pkg.retrieval.explore import Connection, Exploration, Piece, explore_code, 
 from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.link_questions.link_answers import LinkAnswers, answer_link_question, write_link_body
 from pkg.retrieval.query import encode_question
-from pkg.retrieval.query_options import ExploreOptions, list_globs
+from pkg.retrieval.query_options import ExploreOptions
 from pkg.retrieval.question import Question, parse_question
 from pkg.retrieval.token_count import count_tokens
 
@@ -85,8 +85,8 @@ def gather_evidence(
         sources = list_sources(store, options.source)
         pack, chunks = _Pack(options.budget, options.top_k), list[Evidence]()
         links = None
-        if options.retriever == "graph" and not list_globs(options.path) and options.tests == "auto":
-            links = answer_link_question(store, text, options.source)
+        if options.retriever == "graph":
+            links = answer_link_question(store, text, options.source, options.path, options.tests)
         if links is not None:
             pack.add(list_link_pieces(links, options.budget))
         if options.retriever != "graph" and windows is not None:

@@ -46,6 +46,7 @@ from pkg.retrieval.heads import make_head
 from pkg.retrieval.link_questions.link_skeletons import LinkKind
 from pkg.retrieval.link_questions.link_targets import Meaning, NameFinder, holds_module
 from pkg.retrieval.link_questions.link_wordings import LinkClause, Phrase, parse_link_question
+from pkg.retrieval.query_options import Globs, TestChoice, list_globs
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
@@ -118,8 +119,15 @@ class LinkAnswers:
     stale: tuple[Stale, ...] = ()
 
 
-def answer_link_question(store: GraphStore, text: str, source: str | None = None) -> LinkAnswers | None:
-    """Answer a question about links; None if it is none, or if the graph does not know its names."""
+def answer_link_question(
+    store: GraphStore, text: str, source: str | None = None, path: Globs = None, tests: TestChoice = "auto"
+) -> LinkAnswers | None:
+    """Answer a question about links; None if it is none, or if the graph does not know its names.
+
+    Also None with globs or a choice of tests, which restrict a search.
+    """
+    if list_globs(path) or tests != "auto":
+        return None
     question = parse_link_question(text)
     if not question.clauses:
         return None
