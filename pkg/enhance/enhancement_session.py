@@ -18,7 +18,7 @@ from pkg.enhance.undocumented import Target, Undocumented
 from pkg.enhance.writer import TEMPLATE, Failure, open_writer
 from pkg.errors import UsageError
 from pkg.graph.store import choose_sources
-from pkg.indexing.generated_storage import remove_docstrings, remove_questions
+from pkg.indexing.generated_storage import remove_generated
 from pkg.indexing.store_encoder import load_store_encoder
 from pkg.models.registry import find_remote, open_model
 
@@ -79,15 +79,13 @@ def undo_enhancement(
         known = ", ".join(sorted(models)) or "none"
         kind = "question" if questions else "docstring"
         raise UsageError(f"no {kind} of model '{model}' in {store.address}; expected one of: {known}")
-    if questions:
-        return {name: remove_questions(store, name, model, encoder) for name in names}
-    service = find_service(encoder.name)
+    service = None if questions else find_service(encoder.name)  # questions are not encoded
     if service is not None:
         message = f"encoder '{encoder.name}' gets code without its docstrings sent to {service} once more, as far as"
         message += " nothing here remembers its vectors; it leaves this machine, and the service may charge for it"
         if agree is None or not agree(message):
             raise UsageError(f"{message}; nothing was sent: agree with --yes")
-    return {name: remove_docstrings(store, name, model, encoder) for name in names}
+    return {name: remove_generated(store, name, model, encoder, questions) for name in names}
 
 
 def list_known_failures(store: GraphStore, source: str | None, options: EnhanceOptions) -> Iterator[tuple[Target, str]]:

@@ -159,30 +159,19 @@ class GeneratedStorage:
             self._generation = self._store.generation()
 
 
-def remove_docstrings(store: GraphStore, source: str, model: str, encoder: Encoder) -> int:
-    """Remove the docstrings of a model from a source; return the number of functions that had one.
+def remove_generated(store: GraphStore, source: str, model: str, encoder: Encoder, questions: bool = False) -> int:
+    """Remove the docstrings or the questions of a model from a source; return the number of functions that had some.
 
-    The result is the paper's graph without an enhancer (P-11).
-
-    Raises what reading and writing a store raises.
-    """
-
-    def choose(hashed: int, found: Generated) -> Generated:
-        is_of_model = found.docstring is not None and found.docstring.model == model
-        return replace(found, docstring=None) if is_of_model else found
-
-    return _change(store, source, choose, encoder)
-
-
-def remove_questions(store: GraphStore, source: str, model: str, encoder: Encoder) -> int:
-    """Remove the questions of a model from a source; return the number of functions that had some.
+    Without docstrings the result is the paper's graph without an enhancer (P-11).
 
     Raises what reading and writing a store raises.
     """
 
     def choose(hashed: int, found: Generated) -> Generated:
-        is_of_model = found.questions is not None and found.questions.model == model
-        return replace(found, questions=None) if is_of_model else found
+        text = found.questions if questions else found.docstring
+        if text is None or text.model != model:
+            return found
+        return replace(found, questions=None) if questions else replace(found, docstring=None)
 
     return _change(store, source, choose, encoder)
 

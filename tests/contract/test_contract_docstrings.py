@@ -13,7 +13,7 @@ from pkg.enhance.enhancement import EnhanceOptions, enhance
 from pkg.enhance.writer import open_writer
 from pkg.errors import StoreError
 from pkg.graph.store import GraphStore
-from pkg.indexing.generated_storage import list_changes, remove_docstrings
+from pkg.indexing.generated_storage import list_changes, remove_generated
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.indexing.written_docstrings import GeneratedTexts
@@ -256,5 +256,5 @@ def test_functions_are_enhanced_and_undone_in_every_store(store: GraphStore) -> 
     assert (report.written, len(report.failed), report.human, report.left) == (3, 0, 1, 0)
     assert {texts.docstring and texts.docstring.model for _, texts in store.generated_texts("demo")} == {"template"}
     assert store.check() == []
-    assert remove_docstrings(store, "demo", "template", encoder()) == 3
+    assert remove_generated(store, "demo", "template", encoder()) == 3
     assert export(store) == before

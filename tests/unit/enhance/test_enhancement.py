@@ -22,7 +22,7 @@ from pkg.enhance.writer import TEMPLATE_VERSION, DocstringWriter, ModelWriter, T
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.indexing.generated_storage import remove_docstrings
+from pkg.indexing.generated_storage import remove_generated
 from pkg.model import Docstring, Label
 from pkg.models.usage import Price
 
@@ -354,7 +354,7 @@ def test_comments_are_kept_encoded_and_undone_with_the_docstring(
     (project / "calls.py").write_text(code)
     build(str(project), store)
     assert export(store) == commented
-    assert remove_docstrings(store, "project", "scripted", load_encoder(store.encoder()[0])) == 1
+    assert remove_generated(store, "project", "scripted", load_encoder(store.encoder()[0])) == 1
     assert export(store) == before
     with pytest.raises(UsageError, match="writes no comments"):
         CommentingWriter(open_writer("template"), None)

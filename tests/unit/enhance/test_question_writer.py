@@ -20,7 +20,7 @@ from pkg.enhance.undocumented import Undocumented
 from pkg.enhance.writer import Failure, open_writer
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build, build_export
-from pkg.indexing.generated_storage import remove_docstrings, remove_questions
+from pkg.indexing.generated_storage import remove_generated
 from pkg.model import Label, Questions
 
 CODE = '''
@@ -189,12 +189,12 @@ def test_docstrings_and_questions_are_removed_apart(store: EmbeddedStore) -> Non
     enhance(store, "project", open_writer("template"), encoder, EnhanceOptions("template"))
     documented = export(store)
     run(store, ScriptedModel([ANSWER]))
-    assert remove_questions(store, "project", "scripted", encoder) == 4
+    assert remove_generated(store, "project", "scripted", encoder, questions=True) == 4
     assert export(store) == documented
     run(store, ScriptedModel([ANSWER]))
-    assert remove_docstrings(store, "project", "template", encoder) == 3
+    assert remove_generated(store, "project", "template", encoder) == 3
     assert questions_of(store)["often"] == list(TEXTS)
-    assert remove_questions(store, "project", "scripted", encoder) == 4
+    assert remove_generated(store, "project", "scripted", encoder, questions=True) == 4
     assert export(store) == before
 
 

@@ -15,7 +15,7 @@ from pkg.graph.store import GraphStore
 from pkg.graph.verify import compare_stores
 from pkg.indexing.build import build, build_export
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.generated_storage import GeneratedStorage, remove_docstrings
+from pkg.indexing.generated_storage import GeneratedStorage, remove_generated
 from pkg.indexing.store_encoder import reencode
 from pkg.model import Docstring, Generated, Label
 
@@ -185,8 +185,8 @@ def test_undo_removes_only_the_docstrings_of_one_model(store: EmbeddedStore, pro
     asked = export(store)
     document(store, "find")
     encoder = load_encoder(store.encoder()[0])
-    assert remove_docstrings(store, "project", "gguf:coder", encoder) == 1
+    assert remove_generated(store, "project", "gguf:coder", encoder) == 1
     assert export(store) == asked
-    assert remove_docstrings(store, "project", "template", encoder) == 1
+    assert remove_generated(store, "project", "template", encoder) == 1
     assert export(store) == before
-    assert remove_docstrings(store, "project", "template", encoder) == 0
+    assert remove_generated(store, "project", "template", encoder) == 0
