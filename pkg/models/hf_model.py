@@ -85,6 +85,8 @@ def load_weights(
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 place, dtype=getattr(torch, dtype), **settings, **more
             )
+            if "gguf_file" in arguments:
+                _drop_quantisation(model)
             identity = identity or str(getattr(model.config, "_commit_hash", None) or base)
             for number, adapter in enumerate(adapters, 1):
                 folder, is_merged = Path(adapter).expanduser(), merge or number < len(adapters)
@@ -98,6 +100,14 @@ def load_weights(
         except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as fault:
             raise ModelError(_explain_fault(base, fault)) from None
     return LoadedWeights(tokenizer, model, identity)
+
+
+def _drop_quantisation(model: Any) -> None:
+    """Remove the signs of a GGUF file from a model, whose weights are plain once loaded: others would refuse it."""
+    for name in ("is_quantized", "quantization_method", "hf_quantizer"):
+        model.__dict__.pop(name, None)
+    model.config.__dict__.pop("quantization_config", None)
+    model.__dict__.pop("_weight_conversions", None)  # names of the file, under which it would be saved
 
 
 def _adapt(model: Any, base: str, identity: str, adapter: Path, merge: bool) -> tuple[Any, str]:

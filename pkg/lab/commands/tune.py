@@ -204,7 +204,7 @@ def _list_lines(task: Task, tuned: TunedModel) -> Iterable[dict[str, Any]]:
     from pkg.lab.tuning.tuning_curves import CAUTION
 
     yield from ({"type": "curve", **line} for line in tuned.lines)
-    card = {name: value for name, value in tuned.card.items() if name not in ("curves", "run")}
+    card = {name: value for name, value in tuned.card.items() if name != "run"}
     caution = {"caution": CAUTION} if task == "dpo" else {}
     yield {"type": "tuned", "task": task, "out": str(tuned.out), "model": tuned.model, **card, **caution}
 

@@ -61,6 +61,15 @@ def write_curves(lines: Sequence[Line], folder: Path, title: str) -> list[str]:
     return []
 
 
+def read_curves(folder: Path) -> list[Line]:
+    """Read the lines of a finished run; none without their file."""
+    try:
+        text = (folder / CURVES).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    return [json.loads(line) for line in text.splitlines()]
+
+
 PANELS = (
     ("loss", ("loss", "held_out_loss")),
     ("learning rate", ("learning_rate",)),

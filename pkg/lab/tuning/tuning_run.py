@@ -18,7 +18,7 @@ from pkg.lab.tuning.checkpoint_folder import FINAL, check_target, find_checkpoin
 from pkg.lab.tuning.recipes import Recipe, Task
 from pkg.lab.tuning.row_lengths import RowLengths, find_template_notes, keep_fitting
 from pkg.lab.tuning.run_estimate import RunEstimate, check_memory, estimate_run, measure_speed, read_shape
-from pkg.lab.tuning.tuning_curves import Line, read_history, write_curves
+from pkg.lab.tuning.tuning_curves import Line, read_curves, read_history, write_curves
 from pkg.lab.tuning.tuning_rows import TuningRows, read_tuning_rows
 from pkg.models.adapters import check_base, identify_adapter, join_identity, split_adapters, write_card
 from pkg.models.hf_model import choose_device, find_weights, import_packages, load_weights, quiet_packages
@@ -205,7 +205,7 @@ def run_plan(
     check_device(plan)
     done = check_target(out, plan.key)
     if done is not None:
-        return TunedModel(out, _name_model(plan, out), done.get("curves", []), done, ("this run was complete already",))
+        return TunedModel(out, _name_model(plan, out), read_curves(out), done, ("this run was complete already",))
     if not ignore_memory:
         check_memory(plan.estimate, plan.recipe)
     part = open_run(out, plan.key, restart)
@@ -306,6 +306,7 @@ def _load_base(plan: TuningPlan, torch: Any) -> tuple[Any, Any]:
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=getattr(torch, precision),
         )
+        more["device_map"] = {"": plan.device}
     loaded = load_weights(plan.base, precision, plan.options.allow_download, plan.device, merge=True, **more)
     if loaded.tokenizer.pad_token is None:
         loaded.tokenizer.pad_token = loaded.tokenizer.eos_token
@@ -402,7 +403,6 @@ def _make_card(
         "device": plan.device,
         "versions": dict(_list_versions()),
         "run": plan.key,
-        "curves": lines,
     }
 
 
@@ -427,6 +427,4 @@ def _write_result(trainer: Any, plan: TuningPlan, folder: Path, lines: list[Line
 
 def save_weights(model: Any, folder: Path) -> None:
     """Write the weights of a model or an adapter as safetensors."""
-    if getattr(model, "peft_config", None) is None:
-        model.config.__dict__.pop("quantization_config", None)  # of a GGUF file, whose weights are plain when loaded
     model.save_pretrained(str(folder), safe_serialization=True)

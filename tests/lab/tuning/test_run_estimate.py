@@ -24,7 +24,7 @@ from pkg.lab.tuning.tuning_rows import Example, TuningRows
 
 SEVEN = BaseShape(
     parameters=7_240_000_000, in_linear=6_980_000_000, adapter=168_000_000, layers=32, hidden=4096, inner=14336,
-    heads=32, words=32000,
+    words=32000,
 )  # fmt: skip
 """The shape of Mistral-7B, whose adapter of rank 64 has 168 million parameters."""
 
