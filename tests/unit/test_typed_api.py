@@ -34,6 +34,20 @@ def test_what_only_hints_need_is_not_imported_with_the_package() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
 
 
+OF_OTHERS = (
+    "email.utils", "pkg.indexing.build", "pkg.rerank.candidates", "pkg.retrieval.chunk_search",
+    "pkg.retrieval.deps.answer", "pkg.retrieval.long.long_search",
+)  # fmt: skip
+"""Modules that other commands, modes or kinds of questions need."""
+
+
+def test_a_query_starts_without_the_modules_of_others() -> None:
+    code = (
+        f"import sys, pkg.cli, pkg.commands.query, pkg.retrieval.query; print([*{set(OF_OTHERS)} & sys.modules.keys()])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
 NOT_SEQUENCES = ["x = 1", b"x = 1", {"text": "x = 1"}, MappingProxyType({"a": "x = 1"}), 3]
 
 
