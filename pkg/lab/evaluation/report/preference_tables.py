@@ -93,7 +93,7 @@ def _write_intervals(report: PreferenceReport) -> Table:
         f"95 %: bootstrap; difference from {report.baseline or 'no baseline'}: * p < .05, † p < .01, ‡ p < .001"
         f" (Welch); unread: grades that could not be parsed. Answers: {counts}."
     )
-    return Table(("grades", "mean", "95 %", "difference", "grades", "unread"), rows, note)
+    return Table(("by preference", "mean", "95 %", "difference", "grades", "unread"), rows, note)
 
 
 def _write_wins(wins: Sequence[tuple[str, Wins]], baseline: str) -> Table:
