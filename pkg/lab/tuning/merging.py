@@ -10,7 +10,7 @@ from typing import Any
 from pkg import __version__
 from pkg.errors import UsageError, refuse_file
 from pkg.lab.tuning.checkpoint_folder import find_part
-from pkg.lab.tuning.tuning_run import import_tuning, save_weights
+from pkg.lab.tuning.tuning_run import import_tuning, quiet_training, save_weights
 from pkg.models.adapters import split_adapters, write_card
 from pkg.models.hf_model import load_weights
 from pkg.models.model_options import ModelOptions, read_options
@@ -41,8 +41,9 @@ def merge_adapters(model: str, out: Path, options: ModelOptions) -> dict[str, An
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        save_weights(loaded.model, part)
-        loaded.tokenizer.save_pretrained(str(part))
+        with quiet_training():
+            save_weights(loaded.model, part)
+            loaded.tokenizer.save_pretrained(str(part))
         write_card(part, card)
         os.replace(part, out)
     except OSError as fault:

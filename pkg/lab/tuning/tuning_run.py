@@ -211,7 +211,7 @@ def run_plan(
     part = open_run(out, plan.key, restart)
     checkpoint = find_checkpoint(part)
     began = time.monotonic()
-    with _quiet_training():
+    with quiet_training():
         trainer = build_trainer(plan, part, listen, is_resumed=checkpoint is not None)
         try:
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -239,7 +239,7 @@ def _explain_fault(plan: TuningPlan, fault: BaseException) -> ModelError:
 
 
 @contextmanager
-def _quiet_training() -> Iterator[None]:
+def quiet_training() -> Iterator[None]:
     """Suppress the messages, bars and caches of the packages while they train."""
     import warnings
 
