@@ -1,4 +1,4 @@
-"""Draw batches of questions with their answers: docstrings, comments, names, and comments with blocks."""
+"""Draw batches of questions with their answers: docstrings, comments, names, comments with blocks, asked questions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matrices import Functions, Matrix, Numbers, Pairs, Questions, weigh_package
 from rows import Batch
 from scipy import sparse
 
-SIZE = 2048
-SHARES = {"first": 1.0, "later": 0.3, "comments": 0.3, "names": 0.1, "blocks": 0.3}
+SIZE = 2600
+SHARES = {"first": 1.0, "later": 0.3, "comments": 0.3, "names": 0.1, "blocks": 0.3, "asked": 0.6}
 """Share of each kind of question in a batch, before normalisation to a sum of 1: its training weight."""
 
 NAME_DROPPED, PLACE_DROPPED = 0.15, 0.3  # shares of answers: dropout, so that the other parts learn to suffice
@@ -47,6 +47,7 @@ class Sampler:
             self._ask(pairs.comments, "comments"),
             self._ask_names(),
             self._ask_blocks(),
+            self._ask(pairs.asked, "asked"),
         ]
         columns = zip(*drawn, strict=True)
         questions, *parts = (sparse.vstack(column).tocsr() for column in columns)

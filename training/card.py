@@ -45,6 +45,7 @@ def write_card(card: Card, weights: Path, target: Path) -> None:
         later=counts["questions: later"],
         comments=counts["questions: comments"],
         blocks=counts["questions: blocks"],
+        asked=counts["questions: asked"],
         excluded=counts["functions of evaluation sets"],
         texts=counts["texts of evaluation sets"],
         sources="\n".join(_list_sources(card)),

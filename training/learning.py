@@ -21,8 +21,10 @@ LEAST_RARITY = 0.3
 
 def measure_rarity(pairs: Pairs) -> tuple[Floats, Floats]:
     """Return the rarity of each word, 1 on average, and the number of texts that contain it."""
-    functions, first = pairs.functions, pairs.first
-    counts = np.asarray((functions.code > 0).sum(axis=0)).ravel() + np.asarray(first.words.sum(axis=0)).ravel()
+    functions = pairs.functions
+    counts = np.asarray((functions.code > 0).sum(axis=0)).ravel()
+    for questions in (pairs.first, pairs.asked):
+        counts = counts + np.asarray(questions.words.sum(axis=0)).ravel()
     rarity = np.maximum(np.log(functions.code.shape[0] / (counts + 1)), LEAST_RARITY)
     return (rarity / rarity.mean()).astype(np.float32), counts.astype(np.float32)
 

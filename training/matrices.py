@@ -37,7 +37,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """All training data: first paragraphs, later ones, comments; and comments with the blocks below them."""
+    """All training data: first paragraphs, later ones, comments, comments with the blocks below, asked questions."""
 
     words: list[str]
     functions: Functions
@@ -45,6 +45,7 @@ class Pairs:
     later: Questions
     comments: Questions
     blocks: Questions
+    asked: Questions  # in everyday words
     block_code: Matrix  # the block for each of `blocks`
     counts: Counter[str]  # functions and texts left out, by reason
 

@@ -1,4 +1,4 @@
-"""Extract training data from a package: functions with their names, their identifiers, and the prose about them."""
+"""Extract training data from a package: functions and constants with names, identifiers, and the prose about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pkg.extract.python import extract_unit
-from pkg.model import CodeUnit, Function, Span
+from pkg.model import CodeUnit, Constant, Function, Span
 from pkg.terms.words import blank_separators
 
 MOST_PARAGRAPHS, MOST_COMMENTS, MOST_IDENTIFIERS = 3, 12, 600
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """A function as training data: its place, the prose about it, and its distinct identifiers.
+    """A function or constant as training data: its place, the prose about it, and its distinct identifiers.
 
     ``blocks`` are comments with the identifiers of the block directly below; ``key`` is equal for functions that differ
     only in layout, comments and docstrings.
@@ -42,6 +42,7 @@ class Mined:
     code: str  # identifiers, without those of docstring and comments
     blocks: list[tuple[str, str]]
     key: str
+    is_constant: bool = False
 
 
 def read_wheel(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -61,16 +62,19 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def mine_file(path: str, text: bytes) -> Iterator[Mined]:
-    """Yield the functions of a file, including methods but not nested functions."""
+    """Yield the functions of a file, including methods but not nested functions, and its constants."""
     code = extract_unit(text, with_summary=False)
     blocks = _find_commented(code)
     for index, definition in enumerate(code.definitions):
         if isinstance(definition, Function) and not _is_inner(code, definition):
             yield _mine(path, code, definition, blocks.get(index, []))
+    for constant in code.constants:
+        if not _is_inner(code, constant):
+            yield _mine_constant(path, code.text, constant)
 
 
-def _is_inner(code: CodeUnit, function: Function) -> bool:
-    parent = function.parent
+def _is_inner(code: CodeUnit, definition: Function | Constant) -> bool:
+    parent = definition.parent
     while parent is not None:
         above = code.definitions[parent]
         if isinstance(above, Function):
@@ -90,6 +94,19 @@ def _mine(path: str, code: CodeUnit, function: Function, blocks: list[tuple[str,
         list_identifiers(bare),
         blocks,
         hash_code(bare),
+    )
+
+
+def _mine_constant(path: str, text: bytes, constant: Constant) -> Mined:
+    """Read a constant; the comments above and beside it and the string below it describe it."""
+    start, end = constant.span.start, constant.span.end
+    beside = _COMMENT_LINE.fullmatch(text[end:].partition(b"\n")[0].rstrip())
+    prose = [_read_above(text, start), beside[1].decode("utf-8", "ignore") if beside else ""]
+    docstring = constant.docstring and Span(*constant.docstring, 0, 0)
+    prose = [each for each in (*prose, *read_paragraphs(text, docstring or None)) if is_question(each)]
+    bare = _COMMENT.sub(b"", text[start:end])
+    return Mined(
+        path, constant.qualname, prose[:MOST_PARAGRAPHS], [], list_identifiers(bare), [], hash_code(bare), True
     )
 
 

@@ -1,11 +1,12 @@
-"""Convert mined functions into matrices of word counts: questions and their answers."""
+"""Convert mined functions and constants into matrices of word counts: questions and their answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+from asked_questions import AskedQuestion
 from exclusions import Exclusions, normalise_text
 from matrices import Functions, Matrix, Pairs, Questions
 from mining import Mined
@@ -43,20 +44,22 @@ class _Rows:
 class PairMaker:
     """Collects functions and questions, without duplicate code and exclusions."""
 
-    def __init__(self, exclusions: Exclusions) -> None:
+    def __init__(self, exclusions: Exclusions, asked: Mapping[tuple[int, str, str], Sequence[str]]) -> None:
         self._exclusions = exclusions
+        self._asked = asked
         self._vocabulary: dict[str, int] = {}
-        names = ("code", "names", "places", "first", "later", "comments", "blocks", "block_code")
+        names = ("code", "names", "places", "first", "later", "comments", "blocks", "asked", "block_code")
         self._rows = {name: _Rows(self._vocabulary) for name in names}
-        self._owners: dict[str, list[int]] = {"first": [], "later": [], "comments": [], "blocks": []}
+        self._owners: dict[str, list[int]] = {"first": [], "later": [], "comments": [], "blocks": [], "asked": []}
         self._packages: list[int] = []
         self._seen: set[str] = set()
         self._counts: Counter[str] = Counter()
 
     def add(self, mined: Mined, package: int) -> None:
-        """Add a function and the questions about it."""
+        """Add a function and the questions about it; a constant without any is left out."""
         words = list_code_words(mined.code)
-        verdict = self._judge(mined, words)
+        asked = self._asked.get((package, mined.path, mined.qualname), ())
+        verdict = self._judge(mined, words) if asked or mined.paragraphs or not mined.is_constant else "bare constants"
         self._counts[verdict] += 1
         if verdict == "functions":
             number = len(self._packages)
@@ -65,7 +68,7 @@ class PairMaker:
             name, place = split_heading(make_heading(mined.path, mined.qualname))
             self._rows["names"].add(split_terms(name.encode()))
             self._rows["places"].add(split_terms(place.encode()))
-            self._add_questions(mined, number)
+            self._add_questions(mined, number, asked)
 
     def _judge(self, mined: Mined, words: Sequence[str]) -> str:
         if mined.key in self._exclusions.keys:
@@ -75,10 +78,10 @@ class PairMaker:
         self._seen.add(mined.key)
         return "functions" if len(words) >= FEWEST_TERMS else "functions that say nothing"
 
-    def _add_questions(self, mined: Mined, number: int) -> None:
+    def _add_questions(self, mined: Mined, number: int, asked: Sequence[str]) -> None:
         kinds = ["first" if index == 0 else "later" for index in range(len(mined.paragraphs))]
-        asked = [*zip(kinds, mined.paragraphs, strict=True), *(("comments", text) for text in mined.comments)]
-        for kind, text in asked:
+        written = [*zip(kinds, mined.paragraphs, strict=True), *(("comments", text) for text in mined.comments)]
+        for kind, text in (*written, *(("asked", text) for text in asked)):
             if self._is_fresh(text, is_first=kind == "first"):
                 self._add_question(kind, text, number)
         for text, code in mined.blocks:
@@ -117,6 +120,7 @@ class PairMaker:
             asked["later"],
             asked["comments"],
             asked["blocks"],
+            asked["asked"],
             built["block_code"],
             self._counts,
         )
@@ -133,9 +137,18 @@ def _mark(matrix: Matrix) -> Matrix:
     return matrix
 
 
-def make_pairs(files: Iterable[Iterator[Mined]], exclusions: Exclusions) -> Pairs:
-    """Build the pairs of all packages, in their order."""
-    maker = PairMaker(exclusions)
+def make_pairs(
+    files: Iterable[Iterator[Mined]],
+    packages: Sequence[str],
+    exclusions: Exclusions,
+    questions: Iterable[AskedQuestion],
+) -> Pairs:
+    """Build the pairs of all packages, in their order; packages: their names."""
+    numbers = {name: number for number, name in enumerate(packages)}
+    asked: dict[tuple[int, str, str], list[str]] = {}
+    for each in questions:
+        asked.setdefault((numbers[each.package], each.path, each.qualname), []).append(each.text)
+    maker = PairMaker(exclusions, asked)
     for package, functions in enumerate(files):
         for mined in functions:
             maker.add(mined, package)

@@ -23,7 +23,8 @@ from asked_questions import read_asked_questions  # noqa: E402
 from card import Card, write_card  # noqa: E402
 from cosqa_questions import read_cosqa_questions  # noqa: E402
 from docstring_questions import read_docstring_questions  # noqa: E402
-from exclusions import Exclusions, read_exclusions  # noqa: E402
+from excluded_sets import read_exclusions  # noqa: E402
+from exclusions import Exclusions  # noqa: E402
 from field_sets import read_question_set, read_training_set  # noqa: E402
 from field_weights import score_fields, tune_fields, write_fields  # noqa: E402
 from kept_model import keep_model  # noqa: E402
@@ -67,9 +68,10 @@ def main() -> None:
     write_words(list_words(map(read_mined, files)), WEIGHTS / COMPOUNDS)
     forget_stems()  # later steps split words by the new list
     exclusions = read_exclusions(options.cache, options.data, options.work)
-    pairs = make_pairs(map(read_mined, files), exclusions)
-    tell(f"{dict(pairs.counts)}")
+    asked = list(read_asked_questions())
     names = [package.name for package in packages]
+    pairs = make_pairs(map(read_mined, files), names, exclusions, asked)
+    tell(f"{dict(pairs.counts)}")
     know = cache(lambda: know_words(pairs, find_forms(map(read_mined, files))))
 
     def learn(seed: int) -> Learned:
@@ -80,7 +82,7 @@ def main() -> None:
     write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, WEIGHTS)
     write_related(load_word_table(), (WEIGHTS / "static.txt").read_text("utf-8").splitlines(), WEIGHTS)
     write_name_gains(learn_name_gains(pairs, names), WEIGHTS / NAME_GAINS)
-    write_term_weights(learn_kinds(list(read_asked_questions())), WEIGHTS / KINDS)
+    write_term_weights(learn_kinds(asked), WEIGHTS / KINDS)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [
         *score_static(sets),

@@ -43,6 +43,8 @@ def _count_words(functions: Iterator[Mined]) -> tuple[Counter[str], Counter[str]
     """Count the functions whose prose, and those whose code, contains each word."""
     said, written = Counter[str](), Counter[str]()
     for each in functions:
+        if each.is_constant:
+            continue
         said.update({word.lower() for text in (*each.paragraphs, *each.comments) for word in _PROSE.findall(text)})
         names = (name for name in each.code.split() if "_" in name.strip("_") and name.islower())
         written.update({word for name in names for word in _CODE.findall(name)})

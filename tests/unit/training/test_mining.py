@@ -53,6 +53,19 @@ def test_functions_inside_functions_are_left_out() -> None:
     assert [found.qualname for found in mine(TEXT)] == ["Cart.add", "outer"]
 
 
+def test_a_constant_comes_with_the_prose_around_it() -> None:
+    found = mine(
+        b"# How long to wait for an answer.\nTIMEOUT = 30  # in seconds, of each request\n'Of the client alone.'\n"
+    )
+    (constant,) = found
+    assert (constant.qualname, constant.code, constant.is_constant) == ("TIMEOUT", "TIMEOUT 30", True)
+    assert constant.paragraphs == [
+        "How long to wait for an answer.",
+        "in seconds, of each request",
+        "Of the client alone.",
+    ]
+
+
 def test_layout_comments_and_docstrings_make_no_other_code() -> None:
     bare = (
         b"class Cart:\n  def add(self, item):\n    if item.stock: self.items.append(item)\n    return len(self.items)\n"

@@ -35,7 +35,7 @@ def make_pairs(asked_and_named: Sequence[tuple[str, str]], packages: Sequence[in
     numbers = np.arange(len(named))
     functions = Functions(make_matrix([]), make_matrix(named), make_matrix([]), np.array(packages))
     first, none = Questions(make_matrix(asked), numbers), Questions(make_matrix([]), numbers[:0])
-    return Pairs(WORDS, functions, first, none, none, none, make_matrix([]), Counter())
+    return Pairs(WORDS, functions, first, none, none, none, none, make_matrix([]), Counter())
 
 
 def learn(asked_and_named: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
