@@ -98,8 +98,8 @@ def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
         is_alone = connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
-        is_empty = connection.execute(sql.GET_META, ("generation",)).fetchone() is None
-        if is_alone and is_empty and identify(path) == identity:
+        (holds_data,) = connection.execute(sql.HOLDS_DATA).fetchone()
+        if is_alone and not holds_data and identify(path) == identity:
             path.resolve().unlink()
 
 

@@ -327,7 +327,8 @@ class EmbeddedStore:
         if self._is_checked:
             return
         with translate_faults(self.address):
-            if (self._sum.is_recorded() or self._get_meta("generation")) and not self._sum.is_current():
+            (holds_data,) = self._connection.execute(sql.HOLDS_DATA).fetchone()
+            if (self._sum.is_recorded() or holds_data) and not self._sum.is_current():
                 with self.snapshot():
                     self._raise_if_damaged()
                 self._sum.record()

@@ -154,6 +154,7 @@ HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' A
 
 LIST_META = "SELECT key, value FROM meta"
 GET_META = "SELECT value FROM meta WHERE key = ?"
+HOLDS_DATA = "SELECT EXISTS(SELECT 1 FROM meta WHERE key = 'generation') OR EXISTS(SELECT 1 FROM unit)"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, package, fingerprint, skipped, stages)
