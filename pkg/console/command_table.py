@@ -72,7 +72,7 @@ SECTIONS = {
             "judge": "Judge the answers of systems to questions.",
             "rate": "Serve a page where people rate or write answers.",
             "data": "Write questions and answers about a repository.",
-            "tune": "Tune a text model on questions, answers and preferences.",
+            "tune": "Tune a text model on questions and answers, or on preferences.",
         },
     ),
 }
