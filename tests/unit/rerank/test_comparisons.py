@@ -100,7 +100,7 @@ def test_a_guess_that_most_candidates_refuse_is_followed_by_another() -> None:
             "def total(lst1, lst2):\n    return sum(len(each) for each in [*lst1, *lst2])",
         ],
     )
-    assert ranking.order == (2, 1, 0)
+    assert ranking.order[-1] == 0
     assert find_behaviour(ranking, 1).reason == "2 of 3 votes agree on 24 inputs"
 
 

@@ -1,4 +1,4 @@
-"""Pairs of questions and their answers: which functions and constants are kept, and what is asked about them."""
+"""Pairs of questions and their answers: which functions and constants are kept, and the questions about them."""
 
 from __future__ import annotations
 
