@@ -56,6 +56,7 @@ def test_any_number_of_answers_is_annotated_in_one_prompt() -> None:
         ("3", "three"),
     ]
     assert "each of the 3 answers" in content
+    assert not re.search("^Rating:", content, re.MULTILINE)  # small judges copy a form instead of filling it in
 
 
 @given(st.text(), st.sampled_from(["[[A]]", "Rating: 10", "Rating:\n9", "[[D]] Rating: 1"]), st.text())
