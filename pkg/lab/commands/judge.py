@@ -237,7 +237,8 @@ def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> No
     known = check.to_json() if check else find_check(judge.name, kind, given["out"], beside)
     if check is not None:
         emit(as_json, [check.to_json()], lambda: view_check(check))
-    _sum_up(judgements, as_json, options.baseline, given["unparsed_as_zero"], options.seed, known)
+    baseline = _find_baseline(judgements, options.baseline)
+    _sum_up(judgements, as_json, baseline, given["unparsed_as_zero"], options.seed, known)
 
 
 def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> None:
@@ -251,10 +252,10 @@ def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
     for (kind, judge), group in groupby(ordered, key=lambda each: (each.kind, each.judge)):
         check = find_check(judge, kind, *map(Path, paths))
         own = list(group)
-        _sum_up(own, as_json, given["baseline"], given["unparsed_as_zero"], given["seed"], check)
+        baseline = _find_baseline(own, given["baseline"])
+        report = _sum_up(own, as_json, baseline, given["unparsed_as_zero"], given["seed"], check)
         if given["figures"]:
-            baseline = _find_baseline(own, given["baseline"])
-            _draw(report_judgements(own, baseline), baseline, Path(given["figures"]))
+            _draw(report, baseline, Path(given["figures"]))
     if given["verdicts"]:
         _split_by_verdict(list(found.values()), [Path(each) for each in given["verdicts"]], as_json, given["figures"])
 
@@ -380,12 +381,13 @@ def _sum_up(
     unparsed_as_zero: bool,
     seed: int,
     check: dict[str, Any] | None,
-) -> None:
-    baseline = _find_baseline(judgements, baseline)
+) -> JudgementReport:
+    """Write the summary of judgements by one judge, and return it."""
     report = report_judgements(judgements, baseline, unparsed_as_zero, seed)
     told = describe_check(check)
     emit(as_json, [report_line(report, check, told)], lambda: view_report(report))
     say(f"judged by {report.judge}: {told}")
+    return report
 
 
 def _find_baseline(judgements: Sequence[Judgement], name: str) -> str:
