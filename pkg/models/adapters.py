@@ -49,9 +49,11 @@ def identify_adapter(folder: Path) -> str:
     return identify(files)
 
 
-def join_identity(base: str, adapter: str) -> str:
-    """Return the identity of a base with an adapter."""
-    return f"{base}{SIGN}{adapter}"
+def add_adapter(folder: Path, base: str, identity: str) -> str:
+    """Return the identity of a base with an adapter of it; raises PathError if it is none, ModelError if of another."""
+    found = identify_adapter(folder)
+    check_base(folder, base, identity)
+    return f"{identity}{SIGN}{found}"
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pkg.errors import MissingExtraError, ModelError, ModelUnfitError, PathError
-from pkg.models.adapters import CARD, check_base, identify_adapter, join_identity, split_adapters
+from pkg.models.adapters import CARD, add_adapter, split_adapters
 from pkg.models.answer_text import AnswerText
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 from pkg.models.gguf_file import identify, read_gguf
@@ -112,14 +112,13 @@ def _drop_quantisation(model: Any) -> None:
 
 def _adapt(model: Any, base: str, identity: str, adapter: Path, merge: bool) -> tuple[Any, str]:
     """Return a model with an adapter in its layers, and the identity of both."""
-    found = identify_adapter(adapter)
-    check_base(adapter, base, identity)
+    joined = add_adapter(adapter, base, identity)
     try:
         from peft import PeftModel
     except ImportError as fault:
         raise MissingExtraError(fault.name or "peft", "train", f"the adapter '{adapter}'") from None
     adapted = PeftModel.from_pretrained(model, str(adapter))
-    return adapted.merge_and_unload() if merge else adapted.get_base_model(), join_identity(identity, found)
+    return adapted.merge_and_unload() if merge else adapted.get_base_model(), joined
 
 
 def find_weights(detail: str) -> tuple[str, dict[str, str], str]:

@@ -20,7 +20,7 @@ from pkg.lab.tuning.row_lengths import RowLengths, find_template_notes, keep_fit
 from pkg.lab.tuning.run_estimate import RunEstimate, check_memory, estimate_run, measure_speed, read_shape
 from pkg.lab.tuning.tuning_curves import Line, read_curves, read_history, write_curves
 from pkg.lab.tuning.tuning_rows import TuningRows, read_tuning_rows
-from pkg.models.adapters import check_base, identify_adapter, join_identity, split_adapters, write_card
+from pkg.models.adapters import add_adapter, split_adapters, write_card
 from pkg.models.hf_model import choose_device, find_weights, import_packages, load_weights, quiet_packages
 from pkg.models.model_options import ModelOptions, read_options
 
@@ -163,10 +163,7 @@ def _read_base(transformers: Any, base: str, allow_download: bool) -> tuple[Any,
         ) from None
     identity = identity or str(getattr(config, "_commit_hash", None) or name)
     for adapter in adapters:
-        folder = Path(adapter).expanduser()
-        found = identify_adapter(folder)
-        check_base(folder, name, identity)
-        identity = join_identity(identity, found)
+        identity = add_adapter(Path(adapter).expanduser(), name, identity)
     return tokenizer, config, identity
 
 
