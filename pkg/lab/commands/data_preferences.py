@@ -22,6 +22,7 @@ from pkg.lab.commands.data_requests import (
     model_options,
     open_runner,
     output_option,
+    read_bench_rows,
     read_input,
     report_counts,
     seed_option,
@@ -192,11 +193,9 @@ def _run_pairs(given: str, hold_out: int | None, bench: str | None, output: str 
 
 def _read_known_bench(bench: str | None, is_needed: bool) -> list[Row]:
     """Read the rows of an existing bench; without one, return none unless it is needed."""
-    from pkg.lab.datasets.preference_pairs import read_bench
-
     if bench is None or not (is_needed or Path(bench).exists()):
         return []
-    return read_bench(read_input(bench, "the bench of pkg data pairs --hold-out").split("\n"), bench)
+    return read_bench_rows(bench, "the bench of pkg data pairs --hold-out")
 
 
 def _check_pairs(given: str, made: Sequence[Row], counts: StepCounts) -> None:
@@ -239,7 +238,6 @@ def _run_references(
     """Read the bench, report the estimate, and write the references."""
     from pkg.lab.datasets.bench_references import REFERENCES, request_references, write_references
     from pkg.lab.datasets.dataset_rows import Tally, draw
-    from pkg.lab.datasets.preference_pairs import read_bench
     from pkg.lab.datasets.request_runner import estimate_requests
     from pkg.models.usage import parse_price
 
@@ -248,9 +246,7 @@ def _run_references(
             "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
         )
     cost, wanted, tally = None if price is None else parse_price(price), DatasetOptions(**drawn), Tally()
-    rows = draw(
-        read_bench(read_input(given, "the bench of pkg data pairs").split("\n"), given), wanted.limit, wanted.seed
-    )
+    rows = draw(read_bench_rows(given, "the bench of pkg data pairs"), wanted.limit, wanted.seed)
     found = estimate_requests(REFERENCES, request_references(rows, wanted), cost)
     if estimate:
         emit(as_json, [{"type": "estimate", "model": model, **asdict(found)}],

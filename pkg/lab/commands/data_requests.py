@@ -59,6 +59,13 @@ def read_input(name: str, expected: str) -> str:
         raise PathError(f"cannot read {name}: {fault}; expected {expected}") from None
 
 
+def read_bench_rows(name: str, expected: str) -> list[Row]:
+    """Read the rows of a bench from a file or, for `-`, standard input; raises PathError and InputError."""
+    from pkg.lab.datasets.preference_pairs import read_bench
+
+    return read_bench(read_input(name, expected).split("\n"), name)
+
+
 def agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:
     """Report the estimates, and raise UsageError if code would be sent to another machine without consent."""
     from pkg.models.registry import find_remote

@@ -15,7 +15,7 @@ from pkg.console.progress import ProgressBar, say
 from pkg.console.settings import decode_option, models_setting
 from pkg.console.streams import emit, style_words
 from pkg.errors import UsageError, count_things
-from pkg.lab.commands.data_requests import DEFAULTS, open_runner, read_input
+from pkg.lab.commands.data_requests import DEFAULTS, open_runner, read_bench_rows
 from pkg.lab.commands.report_output import report_options, view_sections, write_files
 from pkg.lab.evaluation.model_labels import label_models, shorten_model
 from pkg.lab.judge.judge_tasks import JudgeOptions
@@ -121,17 +121,16 @@ def _find_baseline(given: str, models: Mapping[str, str]) -> str:
 def _read_rows(bench: str, given: dict[str, Any]) -> tuple[list[Row], list[Row], str]:
     """Read the rows of the bench, those of them with a reference, and the name of the references."""
     from pkg.lab.datasets.dataset_rows import draw
-    from pkg.lab.datasets.preference_pairs import read_bench
     from pkg.lab.evaluation.preferences.preference_bench import join_references
 
-    expected = "the bench of pkg data pairs"
-    rows = draw(read_bench(read_input(bench, expected).split("\n"), bench), given["limit"], given["seed"])
+    whole = read_bench_rows(bench, "the bench of pkg data pairs")
+    rows = draw(whole, given["limit"], given["seed"])
     name = given["references"] or bench
-    lines = read_input(name, "the output of pkg data references").split("\n")
-    joined, missing = join_references(rows, lines, name)
+    known = read_bench_rows(name, "the output of pkg data references") if given["references"] else whole
+    joined, missing = join_references(rows, known, name)
     if missing:
         say(f"not graded: {count_things(missing, 'row')} of {bench} without a reference in {name}")
-    models = sorted({shorten_model(str(row.get("reference_model"))) for row in read_bench(lines, name)} - {"None"})
+    models = sorted({shorten_model(str(row.get("reference_model"))) for row in known} - {"None"})
     return rows, joined, " and ".join(models) or Path(name).stem
 
 

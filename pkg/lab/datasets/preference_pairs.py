@@ -72,14 +72,18 @@ def parse_record(row: Any) -> AnnotatedRecord:
             f"'annotations' is {show_value(annotations)}; expected a list of model and rating, as written by"
             " pkg judge annotate --records"
         )
-    if item.preference not in PREFERENCES:
-        raise ValueError(f"the preference is {show_value(item.preference)}; expected one of {', '.join(PREFERENCES)}")
+    _check_preference(item.preference)
     ratings = {str(each.get("model")): _parse_rating(each.get("rating")) for each in annotations}
     answers = tuple(
         RatedAnswer(model, text.strip(), ratings.get(model), model in item.truncated)
         for model, text in item.answers.items()
     )
     return AnnotatedRecord(item.id, item.question, item.preference, answers, row)
+
+
+def _check_preference(name: str) -> None:
+    if name not in PREFERENCES:
+        raise ValueError(f"the preference is {show_value(name)}; expected one of {', '.join(PREFERENCES)}")
 
 
 def _parse_rating(value: object) -> float | None:
@@ -133,8 +137,7 @@ def list_held_out(bench: Iterable[Row]) -> set[str]:
 def check_bench_row(row: Any) -> Row:
     """Return a row of a bench; raises ValueError if it is none."""
     item = parse_item(row)
-    if item.preference not in PREFERENCES:
-        raise ValueError(f"the preference is {show_value(item.preference)}; expected one of {', '.join(PREFERENCES)}")
+    _check_preference(item.preference)
     return {**row, "id": item.id, "instruction": item.question, "preference": item.preference}
 
 

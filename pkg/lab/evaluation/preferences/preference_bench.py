@@ -14,7 +14,6 @@ from pathlib import Path
 from pkg.errors import InputError, PathError, UsageError
 from pkg.lab.datasets.bench_references import request_references
 from pkg.lab.datasets.dataset_rows import Row, hash_words
-from pkg.lab.datasets.preference_pairs import read_bench
 from pkg.lab.datasets.request_runner import Reply, RequestRunner
 from pkg.lab.evaluation.code.run_folder import RUN, VERSION, append_line, check_head, check_model, read_lines
 from pkg.lab.evaluation.report.report_format import name_file
@@ -144,12 +143,12 @@ def _make_answer(reply: Reply, system: str) -> BenchAnswer:
     return BenchAnswer(str(reply.request.row["id"]), system, text, reply.is_cut, reason)
 
 
-def join_references(rows: Sequence[Row], lines: Iterable[str], name: str) -> tuple[list[Row], int]:
-    """Return the rows with the references of a file, and the number of rows without one.
+def join_references(rows: Sequence[Row], references: Iterable[Row], name: str) -> tuple[list[Row], int]:
+    """Return the rows with the references of a file of a name, and the number of rows without one.
 
     Raises InputError if no row has one.
     """
-    known = {row["id"]: row for row in read_bench(lines, name)}
+    known = {row["id"]: row for row in references}
     found = [{**row, "reference": known[row["id"]].get("reference", "")} for row in rows if row["id"] in known]
     kept = [row for row in found if isinstance(row["reference"], str) and row["reference"].strip()]
     if not kept:

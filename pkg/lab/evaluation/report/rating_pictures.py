@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -54,21 +54,22 @@ def list_split_pictures(splits: Sequence[RatingSplit]) -> Iterator[Picture]:
 
 def sum_extremes(systems: Sequence[SystemReport]) -> dict[str, Extremes]:
     """Sum up how often each system is best and worst, over all preferences."""
-    found: dict[str, Extremes] = {}
-    for each in systems:
-        if each.extremes is not None:
-            old = found.get(each.system, Extremes(0, 0, 0))
-            found[each.system] = Extremes(*(a + b for a, b in zip(old, each.extremes, strict=True)))
-    return found
+    parts = ((each.system, each.extremes) for each in systems if each.extremes is not None)
+    return {system: Extremes(*counts) for system, counts in _sum_counts(parts).items()}
 
 
 def sum_wins(systems: Sequence[SystemReport]) -> dict[str, Wins]:
     """Sum up wins, ties and losses of each system against the baseline, over all preferences."""
-    found: dict[str, Wins] = {}
-    for each in systems:
-        if each.wins is not None:
-            old = found.get(each.system, Wins(0, 0, 0))
-            found[each.system] = Wins(*(a + b for a, b in zip(old, each.wins, strict=True)))
+    parts = ((each.system, each.wins) for each in systems if each.wins is not None)
+    return {system: Wins(*counts) for system, counts in _sum_counts(parts).items()}
+
+
+def _sum_counts(parts: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, tuple[int, ...]]:
+    """Sum up the counts of each system, each at its place."""
+    found: dict[str, tuple[int, ...]] = {}
+    for system, counts in parts:
+        old = found.get(system, (0,) * len(counts))
+        found[system] = tuple(a + b for a, b in zip(old, counts, strict=True))
     return found
 
 
