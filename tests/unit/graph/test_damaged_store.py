@@ -89,6 +89,21 @@ def test_a_build_with_changes_reports_it_and_writes_nothing(
     assert path.read_bytes() == content
 
 
+def test_a_store_without_settings_and_checksum_is_damaged_and_stays(
+    shop: tuple[Path, dict[str, bytes], list[str]], tmp_path: Path
+) -> None:
+    tree, files, _ = shop
+    path = put_store(
+        tmp_path, {name: data for name, data in files.items() if name != "graph.db-sum"}, files["graph.db"]
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM meta WHERE key IN ('generation', 'checksum')")
+    result = build(tree, path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "is damaged" in result.stderr
+    assert path.is_file()
+
+
 def test_a_store_that_another_program_has_written_is_used(
     shop: tuple[Path, dict[str, bytes], list[str]], tmp_path: Path
 ) -> None:
