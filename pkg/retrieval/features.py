@@ -483,4 +483,6 @@ def _match_name(owner: Outline, parts: list[str]) -> float:
 
 
 def _is_in_file(path: str, name: str) -> bool:
-    return f"/{path}".endswith(f"/{name}") or (name.endswith("/") and f"/{name}" in f"/{path}")
+    module = f"/{name.removesuffix('.py')}/__init__.py"  # a.b names a/b.py or the package a/b
+    path = f"/{path}"
+    return path.endswith((f"/{name}", module)) or (name.endswith("/") and f"/{name}" in path)

@@ -6,7 +6,7 @@ A long question, such as an issue, is also parsed part by part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import TYPE_CHECKING
@@ -47,13 +47,16 @@ def _list_initials(words: list[str]) -> Iterator[str]:
 MAX_TEXT = 50_000  # characters of a question that are read: no issue is as long, and logs repeat themselves
 MAX_NAMES = 8  # a piece of code has dozens: then none of them is the subject of the question
 MAX_MODULES = 2  # names with dots that are also searched as paths of modules: each search costs a millisecond
+FRAME_PARTS = 2  # last parts of a path in a stack trace: those before may be the place of an installation
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # not and/or
 _NO_PATH = re.compile(r"[\w./-]{300,}")  # too long for a path, and searching it for paths would take quadratic time
-_NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
+_DOTTED = rf"{_WORD}(?:\.{_WORD})*"
+_NAME = re.compile(rf"(?<![\w.]){_DOTTED}")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
 _MODULE = re.compile(r"[a-z_]\w+(?:\.[a-z_]\w+)+")  # a.b may be a name, or the end of the path a/b.py
-_QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")
+_AS_CODE = re.compile(rf"`({_DOTTED})(?:\(\))?`|\b({_DOTTED})\(")
+_IN_QUOTES = re.compile(rf"(?<!\w)['\"‘“]({_DOTTED})['\"’”](?!\w)")
 ABBREVIATED = 0.5
 """Weight of a possible abbreviation of a question's word: with .3 to .7, as many of the development questions have
 theirs among the matches, and with 1, rare abbreviations outweigh the words themselves."""
@@ -93,14 +96,16 @@ class Question:
 def parse_question(text: str) -> Question:
     """Parse a question, and each part of a long one."""
     text = text[:MAX_TEXT]
-    question = _read_question(text)
-    return _read_long(question) if is_long(text) else _add_modules(question)
+    if is_long(text):
+        return _read_long(_read_question(text))
+    return _add_modules(_add_frames(_read_question(text, _IN_QUOTES.findall(text))))
 
 
-def _read_question(text: str) -> Question:
+def _read_question(text: str, quoted: Iterable[str] = ()) -> Question:
+    """Parse a text; quoted: words that are names besides those written as code."""
     searched = _NO_PATH.sub(" ", text)
     files = tuple(dict.fromkeys(_FILE.findall(searched)))
-    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", searched) if files else searched)))
+    names = tuple(dict.fromkeys((*quoted, *_list_names(_FILE.sub(" ", searched) if files else searched))))
     if len(names) > MAX_NAMES:
         names = ()
     encoded, weights = text.encode("utf-8", "ignore"), {**weigh_terms(text), **dict.fromkeys(find_numbers(text), 1.0)}
@@ -117,6 +122,22 @@ def _read_question(text: str) -> Question:
         files=files,
         asks_tests=asks_tests,
         related=related,
+    )
+
+
+def _add_frames(question: Question) -> Question:
+    """Add the function and the end of the path of the last frames of a stack trace, or of a line of one."""
+    if 'File "' not in question.text:
+        return question
+    from pkg.retrieval.long.tracebacks import read_frames
+
+    frames = read_frames(question.text)[: -MAX_MODULES - 1 : -1]
+    functions = (frame.function for frame in frames if frame.function)
+    files = ("/".join(frame.path.split("/")[-FRAME_PARTS:]) for frame in frames)
+    return replace(
+        question,
+        names=tuple(dict.fromkeys((*functions, *question.names)))[:MAX_NAMES],
+        files=tuple(dict.fromkeys(files)) or question.files,
     )
 
 
@@ -146,7 +167,7 @@ def _read_long(question: Question) -> Question:
 
 
 def _list_names(text: str) -> Iterator[str]:
-    """Yield names that are written as code: quoted, called, or spelled unlike prose."""
-    for found in _QUOTED.finditer(text):
-        yield found.group(1) or found.group(2)
+    """Yield names that are written as code: in backticks, called, or spelled unlike prose."""
+    for found in _AS_CODE.finditer(text):
+        yield found[1] or found[2]
     yield from (name for name in _NAME.findall(text) if _LOOKS_NAMED.search(name))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 MAX_FRAMES = 200  # a trace of infinite recursion has a thousand, all of a few functions
-LONGEST_LINE = 500  # characters of a line that may be a frame; longer ones are data
+LONGEST_LINE = 2_000  # characters of a line that may be a frame; longer ones are data, and a whole trace may be on one
 BELOW = 20  # lines below a frame of IPython, one of which may be marked as current
 _PATH = r"(?:[A-Za-z]:)?[^:\"*?<>|]+\.pyx?"
 _FRAMES = (
@@ -35,8 +35,7 @@ def read_frames(text: str) -> list[StackFrame]:
     frames: dict[StackFrame, None] = {}
     for number, line in enumerate(lines):
         if ".py" in line and len(line) <= LONGEST_LINE and len(frames) < MAX_FRAMES:
-            found = next(filter(None, (form.search(line) for form in _FRAMES)), None)
-            if found is not None:
+            for found in next(filter(None, (list(form.finditer(line)) for form in _FRAMES)), []):
                 frames[_make_frame(found.groupdict(), lines[number + 1 : number + 1 + BELOW])] = None
     return list(frames)
 

@@ -98,6 +98,11 @@ def test_a_named_file_or_folder_leads_to_its_functions(text: str) -> None:
     assert flags(features.asked_file(pool)) == [1.0, 0.0]
 
 
+def test_a_name_with_dots_leads_to_a_package() -> None:
+    pool = make_pool("what is in shop.cart", outline("add", "shop/cart/__init__.py"), outline("add", "shop/old.py"))
+    assert flags(features.asked_file(pool)) == [1.0, 0.0]
+
+
 def test_tests_are_marked_unless_the_question_asks_for_them() -> None:
     outlines = outline("test_add", "tests/test_cart.py"), outline("add")
     assert flags(features.in_test(make_pool("add to cart", *outlines))) == [1.0, 0.0]

@@ -14,6 +14,9 @@ from pkg.retrieval.question import MAX_MODULES, MAX_NAMES, parse_question
         ("where is parse_header called", ("parse_header",)),
         ("what does `track` do", ("track",)),
         ("what does track() do", ("track",)),
+        ("what does 'retry' do", ("retry",)),
+        ('where is "backoff" or “http.retry” set', ("backoff", "http.retry")),
+        ("don't read the users' config, it's 'not found'", ()),
         ("what does HTTPAdapter close", ("HTTPAdapter",)),
         ("what does __enter__ return", ("__enter__",)),
         ("send a JSON file over HTTP", ()),
@@ -51,6 +54,13 @@ def test_names_with_dots_may_be_paths_of_modules() -> None:
     assert parse_question("where does kombu.utils.url parse an address").files == ("kombu/utils/url.py",)
     assert parse_question("how does Client.get differ from a.B, e.g. in version 1.2").files == ()
     assert len(parse_question("compare web.get, web.post and web.put").files) == MAX_MODULES
+
+
+def test_the_last_frames_of_a_short_stack_trace_are_named() -> None:
+    text = 'File "/srv/a.py", line 3, in go File "/lib/site-packages/web/core/app.py", line 9, in run TypeError'
+    question = parse_question(text)
+    assert question.names[:2] == ("run", "go")
+    assert question.files == ("core/app.py", "srv/a.py")
 
 
 def test_questions_for_tests_are_recognised() -> None:

@@ -54,6 +54,10 @@ def test_a_place_counts_once_however_deep_the_recursion() -> None:
     assert len(read_frames(PYTHON * 50)) == 2
 
 
+def test_a_trace_on_one_line_has_all_of_its_frames() -> None:
+    assert read_frames(" ".join(PYTHON.split())) == read_frames(PYTHON)
+
+
 def test_no_more_frames_are_read_than_anybody_follows() -> None:
     assert len(read_frames("\n".join(f'File "a.py", line {n}, in f' for n in range(5 * MAX_FRAMES)))) == MAX_FRAMES
 
