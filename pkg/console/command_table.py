@@ -24,6 +24,7 @@ SECTIONS = {
     "Everyday": Section(
         "pkg.commands",
         {
+            "setup": "Build PATH, and add it to the coding agents of this machine.",
             "build": "Build or update the graph of PATH.",
             "query": "Find the code for TEXT; - reads it from standard input.",
             "explore": "Show how something works: relevant code and its connections.",

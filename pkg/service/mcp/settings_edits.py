@@ -131,6 +131,27 @@ def put_member(text: str, path: Sequence[str], value: Any) -> str:
     return text[: place.start] + written + text[place.end :]
 
 
+def cut_member(text: str, path: Sequence[str]) -> str:
+    """Remove the member at a path of names, and keep the rest; a text without it is returned as it is."""
+    place = _Reader(text).read_all() if text.strip() else _Value(0, 0, {})
+    for name in path[:-1]:
+        if name not in place.members:
+            return text
+        place = place.members[name]
+    if path[-1] not in place.members:
+        return text
+    names = list(place.members)
+    index = names.index(path[-1])
+    end = place.members[path[-1]].end
+    if index:  # with the comma before it
+        return text[: place.members[names[index - 1]].end] + text[end:]
+    after = text[end:]
+    comma = _BLANK.match(after)
+    if comma is not None and after.startswith(",", comma.end()):
+        return text[: place.start + 1] + after[comma.end() + 1 :]
+    return text[: place.start + 1] + after
+
+
 def _insert(text: str, place: _Value, name: str, value: Any) -> str:
     outer, step = _find_margin(text, place.start), _find_step(text)
     inner = outer + step
@@ -188,3 +209,17 @@ def put_table(text: str, path: Sequence[str], values: Mapping[str, str | Sequenc
     after = _TABLE.search(text, found.end())
     rest = text[after.start() :] if after else ""
     return f"{text[: found.start()]}{table}{end}" + (f"{end}{rest}" if rest else "")
+
+
+def cut_table(text: str, path: Sequence[str]) -> str:
+    """Remove the table at a path of bare names, with the blank lines before it; the rest stays."""
+    header = re.escape(f"[{'.'.join(path)}]")
+    found = re.search(rf"(?:\r?\n)*^[ \t]*{header}[ \t]*(#[^\n]*)?\r?$", text, re.MULTILINE)
+    if found is None:
+        return text
+    after = _TABLE.search(text, found.end())
+    end = find_line_end(text)
+    kept = text[: found.start()]
+    if after is None:
+        return f"{kept}{end}" if kept else ""
+    return f"{kept}{end}{end}{text[after.start() :]}" if kept else text[after.start() :]

@@ -16,9 +16,18 @@ from hypothesis import strategies as st
 from trees import write_tree
 
 from pkg.cli import main
-from pkg.errors import InputError, PathError
-from pkg.service.mcp.agent_configs import AGENTS, find_command, install, list_words, plan_installation
-from pkg.service.mcp.settings_edits import put_member, put_table, read_commented, read_toml
+from pkg.errors import InputError, PathError, UsageError
+from pkg.service.mcp.agent_configs import (
+    AGENTS,
+    find_command,
+    install,
+    is_installed,
+    list_installed,
+    list_words,
+    plan_installation,
+    uninstall,
+)
+from pkg.service.mcp.settings_edits import cut_member, cut_table, put_member, put_table, read_commented, read_toml
 
 COMMENTED = """\
 // settings of the editor
@@ -47,7 +56,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "project")
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
-    for name in ("CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA", "PKG_STORE"):
+    for name in ("CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA", "PKG_STORE", "CLINE_MCP_SETTINGS_PATH"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -59,12 +68,35 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("vscode", ".vscode/mcp.json", None),
         ("codex", ".codex/config.toml", ".codex/config.toml"),
         ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+        ("windsurf", None, ".codeium/windsurf/mcp_config.json"),
+        ("zed", ".zed/settings.json", None),
+        ("cline", None, ".cline/data/settings/cline_mcp_settings.json"),
+        ("opencode", "opencode.json", ".config/opencode/opencode.json"),
     ],
 )
-def test_each_agent_has_its_own_file(tmp_path: Path, agent: str, project: str, user: str | None) -> None:
-    assert plan_installation(agent, "project", []).path == tmp_path / "project" / project
+def test_each_agent_has_its_own_file(tmp_path: Path, agent: str, project: str | None, user: str | None) -> None:
+    if project is None:
+        with pytest.raises(UsageError, match=f"{agent} reads no file of a project; add --scope user"):
+            plan_installation(agent, "project", [])
+    else:
+        assert plan_installation(agent, "project", []).path == tmp_path / "project" / project
     if user is not None:
         assert plan_installation(agent, "user", []).path == tmp_path / user
+
+
+def test_an_agent_may_move_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLINE_MCP_SETTINGS_PATH", str(tmp_path / "servers.json"))
+    assert plan_installation("cline", "user", []).path == tmp_path / "servers.json"
+
+
+def test_agents_are_found_by_their_program_or_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert list_installed() == []
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".claude.json").write_text("{}")
+    write_tree(tmp_path / "bin", {"zed": "#!/bin/sh\n"})
+    (tmp_path / "bin/zed").chmod(0o755)
+    assert list_installed() == ["claude-code", "cursor", "zed"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="each system has its own folder")
@@ -74,14 +106,18 @@ def test_the_settings_of_an_editor_are_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_missing_file_is_created_with_its_folder(agent: str) -> None:
-    plan = plan_installation(agent, "project", ["--source", 'it\'s "x"'])
+    plan = plan_installation(agent, "user", ["--source", 'it\'s "x"'])
+    assert not is_installed(plan)
     install(plan)
+    assert is_installed(plan)
     text = plan.path.read_text()
     assert text == plan.snippet
-    data = read_toml(text) if agent == "codex" else json.loads(text)
-    (servers,) = data.values()
-    assert servers["pkg"]["args"][-3:] == ["mcp", "--source", 'it\'s "x"']
-    assert servers["pkg"].get("type") == ("stdio" if agent == "vscode" else None)
+    entry = read_toml(text) if agent == "codex" else json.loads(text)
+    for name in (*AGENTS[agent].table, "pkg"):
+        entry = entry[name]
+    words = entry["command"] if agent == "opencode" else [entry["command"], *entry["args"]]
+    assert words[-3:] == ["mcp", "--source", 'it\'s "x"']
+    assert entry.get("type") == {"vscode": "stdio", "opencode": "local"}.get(agent)
 
 
 def test_other_entries_are_kept_and_installing_is_idempotent(tmp_path: Path) -> None:
@@ -317,3 +353,49 @@ def test_a_table_is_appended_or_replaced() -> None:
     assert read_toml(put_table(moved, ["mcp_servers", "other"], {"command": "y"})) == read_toml(
         moved.replace('command = "other"', 'command = "y"')
     )
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.sampled_from([None, 2, "\t"]))
+def test_a_member_is_cut_and_the_rest_is_unchanged(data: dict[str, Any], indent: int | str | None) -> None:
+    for place in range(len(data) + 1):
+        members = list(data.items())
+        members.insert(place, ("mcpServers", {"a": 1, "pkg": {"command": "x"}, "z": [2]}))
+        text = json.dumps(dict(members), indent=indent)
+        assert json.loads(cut_member(text, ["mcpServers", "pkg"])) == dict(members) | {"mcpServers": {"a": 1, "z": [2]}}
+        assert json.loads(cut_member(text, ["mcpServers"])) == {
+            name: value for name, value in members if name != "mcpServers"
+        }
+    assert cut_member(json.dumps(data), ["mcp", "servers", "pkg"]) == json.dumps(data)
+
+
+def test_what_is_cut_keeps_comments() -> None:
+    cut = cut_member(COMMENTED, ["servers", "other"])
+    assert read_commented(cut) == {"inputs": [], "servers": {}}
+    assert [part for part in ("// settings of the editor", "/* none yet */", "// stays") if part not in cut] == []
+    path = ["mcp_servers", "pkg"]
+    assert cut_table(put_table(TOML, path, {"command": "x"}), path) == TOML
+    assert cut_table(TOML, path) == TOML
+    assert read_toml(cut_table(TOML, ["mcp_servers", "other"])) == {
+        "model": "large",
+        "profiles": {"fast": {"model": "small"}},
+    }
+    assert cut_table(put_table("", path, {"command": "x"}), path) == ""
+
+
+def test_uninstalling_removes_the_entry_alone() -> None:
+    for agent, before in (("vscode", COMMENTED), ("codex", TOML), ("gemini", '{"theme": "dark"}\n')):
+        plan = plan_installation(agent, "project", [])
+        write_tree(plan.path.parent, {plan.path.name: before})
+        assert not uninstall(agent, plan.path)
+        assert plan.path.read_text() == before
+        install(plan)
+        assert uninstall(agent, plan.path)
+        assert not is_installed(plan)
+        read = read_toml if agent == "codex" else read_commented
+        after = read(plan.path.read_text())
+        assert {name: value for name, value in after.items() if value} == {
+            name: value for name, value in read(before).items() if value
+        }
+    plan.path.write_text("not JSON")
+    with pytest.raises(PathError, match="remove the entry pkg from it"):
+        uninstall("gemini", plan.path)
