@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.errors import PkgError, StoreMissingError, conceal_address
+from pkg.errors import PkgError, StoreMissingError, conceal_address, name_install
 from pkg.model import Finding
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _examine_kind(word: str, kind: EncoderKind) -> Finding:
     name = f"encoder {kind.syntax}"
     missing = kind.list_missing()
     if missing:
-        advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
+        advice = name_install(kind.extra)
         return Finding(name, "missing", f"not installed: {', '.join(missing)}", advice)
     return _examine_service(name, word) if kind.detail == "address" else _examine_files(name, word)
 
@@ -88,7 +88,7 @@ def examine_models() -> Iterator[Finding]:
     for kind in KINDS.values():
         name, missing = f"model {kind.syntax}", kind.list_missing()
         if missing:
-            advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
+            advice = name_install(kind.extra)
             yield Finding(name, "missing", f"not installed: {', '.join(missing)}", advice)
         else:
             yield Finding(name, "ok", "installed; docs/models.md lists the requirements of each")
@@ -96,11 +96,11 @@ def examine_models() -> Iterator[Finding]:
 
 VERSION_TIMEOUT = 10.0  # seconds for a tool to print its version
 
-_PACKAGES = (  # module, purpose, install command
-    ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
-    ("watchfiles", "file system events for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
-    ("usearch", "an index of millions of vectors", "pip install 'programming-knowledge-graph[usearch]'"),
-    ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
+_PACKAGES = (  # module, purpose, extra
+    ("pyarrow", "Parquet corpora", "parquet"),
+    ("watchfiles", "file system events for pkg build --watch", "watch"),
+    ("usearch", "an index of millions of vectors", "usearch"),
+    ("neo4j_rust_ext", "faster loading into Neo4j", "neo4j"),
 )
 
 
@@ -271,8 +271,8 @@ def _exists(path: Path) -> bool:
 
 def _examine_packages() -> Iterator[Finding]:
     """Check the packages of optional features."""
-    for module, purpose, advice in _PACKAGES:
+    for module, purpose, extra in _PACKAGES:
         if find_spec(module) is not None:
             yield Finding(module, "ok", f"installed; for {purpose}")
         else:
-            yield Finding(module, "missing", f"not installed; for {purpose}", advice)
+            yield Finding(module, "missing", f"not installed; for {purpose}", name_install(extra))

@@ -36,9 +36,14 @@ conceal_address, because a mistyped one may hold a password.
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
+from contextlib import suppress
+from typing import Any
 from urllib.parse import unquote
+
+DISTRIBUTION = "programming-knowledge-graph"
 
 
 class PkgError(Exception):
@@ -173,10 +178,29 @@ class MissingExtraError(PkgError):
     """An optional package is missing; the message holds the command that installs it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs the package '{package}', which is not installed;"
-            f" run: pip install 'programming-knowledge-graph[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs the package '{package}', which is not installed; run: {name_install(extra)}")
+
+
+def name_install(extra: str) -> str:
+    """Return the command that installs an extra: from the folder that pip installed this from, else by the name alone.
+
+    https://packaging.python.org/en/latest/specifications/direct-url/
+    """
+    import json
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    found: Any = None
+    with suppress(PackageNotFoundError, ValueError):
+        found = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "null")
+    address = urlsplit(str(found.get("url", ""))) if isinstance(found, dict) and "dir_info" in found else None
+    folder = url2pathname(address.path) if address is not None and address.scheme == "file" else ""
+    if not os.path.isdir(folder):
+        return f"pip install '{DISTRIBUTION}[{extra}]'"
+    option = "-e " if found["dir_info"].get("editable") else ""
+    return f"pip install {option}{shlex.quote(f'{folder}[{extra}]')}"
 
 
 def count_things(number: int, thing: str) -> str:

@@ -7,6 +7,8 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -33,6 +35,45 @@ def map_ahead(submit: Callable[[T], Future[R]], items: Iterable[T], workers: int
 def count_cores() -> int:
     """Count the processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+IDLE_SECONDS = 0.2  # between two readings of the processor times, which count in hundredths of a second
+
+
+def count_idle_cores(folder: Path = Path("/proc"), topology: Path = Path("/sys/devices/system/cpu")) -> int:
+    """Count the cores that are idle now, at least one and at most the physical cores that this process may use.
+
+    Threads beyond these make a model several times slower, as each waits for the slowest. Takes 0.2 seconds; where the
+    system reports no processor times, all cores count as idle.
+    """
+    first = _read_times(folder)
+    sleep(IDLE_SECONDS if first else 0)
+    second = _read_times(folder)
+    spent = sum(second) - sum(first)
+    share = (second[3] - first[3]) / spent if spent > 0 else 1.0
+    return max(1, min(_count_physical(topology), round(share * count_cores())))
+
+
+def _read_times(folder: Path) -> list[int]:
+    """Return the ticks of all processors by state, the fourth of them idle; [] where the system has none."""
+    try:
+        line = (folder / "stat").read_text("ascii").partition("\n")[0]
+        times = [int(word) for word in line.split()[1:9]]
+    except (OSError, ValueError):
+        return []
+    return times if len(times) == 8 else []
+
+
+def _count_physical(topology: Path) -> int:
+    """Count the cores of this process whose threads count once."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(count_cores())
+    siblings = set()
+    for core in cores:
+        try:
+            siblings.add((topology / f"cpu{core}/topology/thread_siblings_list").read_text("ascii").strip())
+        except (OSError, ValueError):
+            siblings.add(str(core))
+    return len(siblings)
 
 
 def open_scratch(schema: str) -> sqlite3.Connection:

@@ -12,7 +12,7 @@ from click import get_current_context
 from pkg.config import default_store
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import say
-from pkg.console.settings import decode_option, is_by_environment, source_setting
+from pkg.console.settings import decode_option, find_model, is_by_environment, source_setting
 from pkg.console.streams import can_ask, emit, style_words
 from pkg.errors import MissingExtraError, StoreError, UsageError
 from pkg.models.registry import locate_model
@@ -48,7 +48,7 @@ _INSTALLING = {"scope": "--scope", "is_written": "--write"}
 )
 @click.option(
     "--model",
-    callback=decode_option,
+    callback=find_model,
     metavar="MODEL",
     help="Text model of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER. Default: none, which shows the evidence.",
 )

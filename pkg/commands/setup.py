@@ -15,7 +15,7 @@ from pkg.console.options import json_option, store_options
 from pkg.console.progress import listen_to_build, say
 from pkg.console.settings import decode_option
 from pkg.console.streams import can_ask, choose_ask, emit, style_words, view_lines
-from pkg.errors import LocalErrorsFound, PkgError, StoreMissingError, UsageError, count_things
+from pkg.errors import LocalErrorsFound, PkgError, StoreMissingError, UsageError, count_things, name_install
 from pkg.service.first_look import FirstLook, look_at_source
 from pkg.service.mcp.agent_configs import (
     AGENTS,
@@ -112,7 +112,7 @@ def _plan(store: str, agents: Sequence[str], is_agreed: bool) -> list[Installati
     if not agents:
         return []
     if find_spec(NEEDED) is None:
-        say(f"found {', '.join(agents)}; to serve them install the extra: pip install '.[service]'")
+        say(f"found {', '.join(agents)}; to serve them run: {name_install('service')}")
         return []
     is_watched = find_spec(WATCHER) is not None and (
         is_agreed or (can_ask() and click.confirm("Keep the graph current while an agent runs?", True, err=True))

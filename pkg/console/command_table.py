@@ -59,6 +59,7 @@ SECTIONS = {
             "verify": "Compare two stores, or the calls of a run with the graph.",
             "corpus": "Write a corpus for pkg build from rows and packages.",
             "browser": "Print the address of the Neo4j Browser for the graph.",
+            "models": "List the text models on this machine, or try one.",
             "doctor": "Check the environment, the store and the optional tools.",
             "trust": "Trust the settings file of FOLDER.",
             "completion": "Write a script for shell completion.",

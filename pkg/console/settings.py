@@ -196,11 +196,34 @@ def _find_settings(ctx: click.Context) -> Settings:
     return settings
 
 
+def find_model(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Decode the name of a model, and replace the short name of one on this machine by its whole name.
+
+    Raises UsageError for a short name that no model, or more than one, has.
+    """
+    return value if value is None else _find_whole_name(decode_word(value))
+
+
+def find_each_model(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Find the models of a repeatable option."""
+    return tuple(_find_whole_name(decode_word(value)) for value in values)
+
+
+def _find_whole_name(name: str) -> str:
+    from pkg.models.registry import KINDS, TEMPLATE
+
+    if name == TEMPLATE or name.partition(":")[0] in KINDS:
+        return name
+    from pkg.models.found_models import find_models, name_model
+
+    return name_model(name, find_models())
+
+
 model_setting = partial(
     setting,
     "--model",
     metavar="MODEL",
-    callback=decode_option,
+    callback=find_model,
 )
 """The option --model; each command adds its help."""
 
@@ -210,6 +233,6 @@ models_setting = partial(
     "models",
     metavar="MODEL",
     multiple=True,
-    callback=decode_options,
+    callback=find_each_model,
 )
 """The option --model of commands that compare several; each command adds its help."""

@@ -17,7 +17,7 @@ from pkg.models.gguf_file import GgufFile, read_gguf
 from pkg.models.model_options import ModelOptions
 from pkg.models.openai_client import OpenAIClient
 from pkg.models.openai_model import OpenAIModel
-from pkg.resources import count_cores
+from pkg.resources import count_idle_cores
 
 WINDOW = 8192  # tokens of one request, enough for a function and a few helpers; memory grows with it
 PARALLEL = 1  # parallel requests slightly change each other's texts
@@ -66,7 +66,7 @@ def start_server(path: Path, file: GgufFile, options: ModelOptions, key: str) ->
     parameters.model.path = str(path)
     parameters.n_parallel = parallel
     parameters.n_ctx = window * parallel  # shared by the requests
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = options.threads or count_cores()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = options.threads or count_idle_cores()
     parameters.hostnames, parameters.port, parameters.cors_origins = ["127.0.0.1"], 0, ""
     parameters.api_keys = [key]
     parameters.ui = parameters.warmup = False

@@ -33,4 +33,4 @@ def test_the_costs_are_the_measured_ones() -> None:
 def test_every_encoder_is_described() -> None:
     for kind in KINDS.values():
         assert f"`{kind.syntax.replace('[', '').replace(']', '')}`" in PAGE or f"`{kind.syntax}`" in PAGE
-        assert not kind.extra or f"programming-knowledge-graph[{kind.extra}]" in PAGE
+        assert not kind.extra or f"'.[{kind.extra}]'" in PAGE

@@ -102,6 +102,7 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     change_database("newer.db", "PRAGMA user_version = 99")
     monkeypatch.setattr(database_file, "LOCK_SECONDS", 0.1)
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+    monkeypatch.setattr("pkg.errors.name_install", lambda extra: f"pip install '.[{extra}]'")  # as in a clone
     monkeypatch.setattr("pkg.encode.registry.find_spec", lambda package: package)  # as if all of these were
     writer = sqlite3.connect("busy.db", isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pkg.cli import main
+from pkg.errors import name_install
 
 PAIRS = [{"id": f"p{n}", "question": f"q{n}", "answer": f"a{n}"} for n in range(3)]
 
@@ -107,7 +108,7 @@ def test_without_the_extra_the_command_that_installs_it_is_told(monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = rate()
     assert result.exit_code == 1
-    assert "pip install 'programming-knowledge-graph[service]'" in result.stderr
+    assert name_install("service") in result.stderr
     assert rate("--summary").exit_code == 0
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from pkg.cli import main
+from pkg.errors import name_install
 
 ROW = '{"question": "q", "answer": "a"}\n'
 
@@ -42,7 +43,7 @@ def test_a_wrong_call_is_a_usage_error(rows: str, words: list[str], message: str
 def test_without_the_extra_its_command_is_named(rows: str, more: list[str]) -> None:
     done = CliRunner().invoke(main, ["tune", "sft", rows, "--model", "hf:m", *more])
     assert done.exit_code == 1
-    assert "run: pip install 'programming-knowledge-graph[train]'" in done.output
+    assert f"run: {name_install('train')}" in done.output
 
 
 def test_unusable_rows_are_a_failure(rows: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pkg.doctor import examine
+from pkg.errors import name_install
 
 
 @pytest.mark.parametrize(("module", "extra"), [("usearch", "usearch"), ("watchfiles", "watch"), ("pyarrow", "parquet")])
@@ -17,4 +18,4 @@ def test_a_missing_extra_is_named_with_its_command(
     monkeypatch.setitem(sys.modules, module, None)
     found = {finding.name: finding for finding in examine(f"sqlite:///{tmp_path / 'graph.db'}")}
     assert found[module].state == "missing"
-    assert found[module].advice == f"pip install 'programming-knowledge-graph[{extra}]'"
+    assert found[module].advice == name_install(extra)

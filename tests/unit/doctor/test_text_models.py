@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.doctor import examine_models
+from pkg.errors import name_install
 from pkg.models import registry
 
 
@@ -14,4 +15,4 @@ def test_each_kind_of_model_is_reported_with_missing_packages(monkeypatch: pytes
     assert found["model openai:NAME@URL"].state == "ok"
     assert found["model gguf:FILE"].state == "missing"
     assert found["model gguf:FILE"].detail == "not installed: xllamacpp"
-    assert found["model gguf:FILE"].advice == "pip install 'programming-knowledge-graph[gguf]'"
+    assert found["model gguf:FILE"].advice == name_install("gguf")

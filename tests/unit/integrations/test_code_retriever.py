@@ -10,7 +10,7 @@ import pytest
 from mail_graph import MAIL, MISFIT, QUESTION, UNKNOWN, ask_command, build_mail_graph, tell_hits, tell_metadata
 
 import pkg
-from pkg.errors import StoreMissingError, UsageError
+from pkg.errors import StoreMissingError, UsageError, name_install
 from pkg.integrations.code_retriever import CodeRetriever
 from pkg.retrieval.query_options import QueryOptions
 
@@ -176,7 +176,7 @@ def test_a_missing_framework_is_reported_with_the_install_command(module: str, p
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     *_, said = done.stderr.splitlines()
     assert said.startswith("pkg.errors.MissingExtraError: a retriever of ")
-    assert said.endswith(f"which is not installed; run: pip install 'programming-knowledge-graph[{extra}]'")
+    assert said.endswith(f"which is not installed; run: {name_install(extra)}")
 
 
 def test_the_plain_callable_needs_no_framework() -> None:

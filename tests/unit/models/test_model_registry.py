@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pkg.errors import MissingExtraError, PathError, UsageError
+from pkg.errors import MissingExtraError, PathError, UsageError, name_install
 from pkg.models.registry import KINDS, TEMPLATE, check_ready, open_model, split_name
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,7 +76,7 @@ def test_a_missing_package_is_an_error_with_the_command_that_installs_it(
     word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pkg.models.registry.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'programming-knowledge-graph\[{KINDS[word].extra}\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(name_install(KINDS[word].extra))):
         open_model(f"{word}:m")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from trees import write_tree
 
 import pkg
 from pkg.cli import main
-from pkg.errors import MissingExtraError
+from pkg.errors import MissingExtraError, name_install
 from pkg.service import source_watcher
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.source_watcher import watch_sources
@@ -47,12 +48,12 @@ def test_a_missing_notification_package_is_an_error_at_the_start(
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     root, store = write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), f"sqlite:///{tmp_path}/g.db"
     pkg.build_graph(root, store=store)
-    with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[watch\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(name_install("watch"))):
         watch_sources(GraphService(ServiceOptions(store)), lambda *_: None)
     for command in (["mcp"], ["mcp", "--http", "--port", "0"], ["serve", "--port", "0"]):
         run = CliRunner().invoke(main, [*command, "--watch", "--store", store])
         assert run.exit_code == 1
-        assert "programming-knowledge-graph[watch]" in run.stderr
+        assert name_install("watch") in run.stderr
 
 
 def test_a_failed_watch_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
