@@ -52,7 +52,12 @@ _BEYOND_PAGE = ("depth", "direction", "relations", "limit", "doubtful")
     help="Show what depends on NAME, what NAME depends on, or both.",
 )
 @click.option("--path", "ends", nargs=2, metavar="A B", help="Show the shortest chains of calls from A to B.")
-@click.option("--impact", is_flag=True, help="Show what may break if NAME changes, and the tests that reach it.")
+@click.option(
+    "--impact",
+    is_flag=True,
+    help="Same as pkg impact NAME.",
+    deprecated="Run pkg impact NAME; version 0.4 will not have it",
+)
 @click.option(
     "--cycles", is_flag=True, help="Show cycles of imports and of calls, through NAME or in the whole source."
 )

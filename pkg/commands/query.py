@@ -127,6 +127,7 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
     expose_value=False,
     callback=_prune_nothing,
     help="Same as --prune none.",
+    deprecated="Give --prune none; version 0.4 will not have it",
 )
 @setting(
     "--prune-steps",
@@ -180,7 +181,12 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
     only_with="generate",
     help="Rules of --context auto, written by pkg eval calibrate. Default: the built-in rules.",
 )
-@click.option("--no-context", is_flag=True, help="Same as --context none, for comparison; needs no graph.")
+@click.option(
+    "--no-context",
+    is_flag=True,
+    help="Same as --context none.",
+    deprecated="Give --context none; version 0.4 will not have it",
+)
 @click.option(
     "--samples",
     "-n",

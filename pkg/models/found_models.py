@@ -14,6 +14,7 @@ from typing import Any
 from pkg.errors import ModelError, PathError, UsageError
 from pkg.models.fim import find_family
 from pkg.models.gguf_file import read_gguf
+from pkg.services import conceal_name
 
 SERVERS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
 """Default ports of servers with the interface of OpenAI, all on this machine."""
@@ -75,7 +76,8 @@ def name_model(short: str, found: Iterable[FoundModel]) -> str:
         raise UsageError(f"'{short}' may be one of: {', '.join(sorted(names))}; give one of these")
     known = ", ".join(dict.fromkeys(model.short for model in models)) or "none"
     raise UsageError(
-        f"no model '{short}'; expected gguf:FILE, openai:NAME@URL, hf:FOLDER, or one that pkg models lists: {known}"
+        f"no model '{conceal_name(short)}'; expected one of: gguf:FILE, openai:NAME@URL, hf:FOLDER, or a name that"
+        f" pkg models lists: {known}"
     )
 
 

@@ -154,7 +154,7 @@ def test_a_killed_command_repeats_only_the_requests_in_transit(name: str, tmp_pa
 @pytest.mark.parametrize("words", [("-n", "6"), ("--attempts", "4")])
 def test_a_killed_generation_continues_and_a_complete_one_begins_again(words: tuple[str, ...], tmp_path: Path) -> None:
     write_inputs(tmp_path)
-    command = ("query", STUB, "--generate", "--json", "--form", "brief", "--no-context", *MODEL, *words)
+    command = ("query", STUB, "--generate", "--json", "--form", "brief", "--context", "none", *MODEL, *words)
     kill_after(tmp_path, command, 3)
     answered = len(read_asked(tmp_path))
     resumed = finish(tmp_path, command)

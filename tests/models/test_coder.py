@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from pkg.cli import main
 from pkg.errors import ContextLengthError
 from pkg.models.text_model import Decoding, Message, TextModel
 
@@ -51,3 +56,13 @@ def test_the_same_seed_gives_the_same_answer(coder: TextModel) -> None:
     asked = [Message("user", "Tell me a word.")]
     one, two, other = (coder.chat(asked, Decoding(max_tokens=6, temperature=1.5, seed=seed)).text for seed in (7, 7, 8))
     assert one == two != other
+
+
+def test_a_model_is_tried(coder_file: Path) -> None:
+    """`pkg models try` loads a model of its own, answers a task and counts the tokens of both."""
+    done = CliRunner().invoke(main, ["models", "try", f"gguf:{coder_file}"])
+    assert done.exit_code == 0, done.output
+    line = json.loads(done.stdout)
+    assert "def " in line["text"]
+    assert (line["fill"], 20 < line["completion_tokens"] <= 80, line["prompt_tokens"] > 15) == (True, True, True)
+    assert line["seconds"] > 0

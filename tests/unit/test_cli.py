@@ -82,7 +82,7 @@ def test_build_reports_its_counts(repository: Path, store: str) -> None:
 
 def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
     hit, *_, coverage = read_lines(
-        run("query", "send a message through a mail server", "--mode", "function", "--no-prune", "--store", graph)
+        run("query", "send a message through a mail server", "--mode", "function", "--prune", "none", "--store", graph)
     )
     assert (hit["path"], hit["qualname"], hit["start_line"]) == ("mail.py", "send_mail", 1)
     assert hit["content"] == MAIL.partition("\n\n\n")[0]

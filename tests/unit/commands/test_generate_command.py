@@ -73,7 +73,7 @@ def test_decisions_and_usage_go_to_standard_error(model: ScriptedModel) -> None:
 
 
 def test_no_graph_is_needed_without_context(model: ScriptedModel, folder: Path) -> None:
-    result = ask("--no-context", "--store", f"sqlite:///{folder / 'nowhere.db'}")
+    result = ask("--context", "none", "--store", f"sqlite:///{folder / 'nowhere.db'}")
     answer = read_answer(result)
     assert answer["context"] == "none"
     assert answer["missing"] == ["twice"]
@@ -88,7 +88,7 @@ def test_a_question_of_unknown_words_is_answered_without_context(model: Scripted
 
 def test_a_trace_contains_each_prompt_and_answer(model: ScriptedModel, folder: Path) -> None:
     model.answers = [WRONG]
-    ask("--attempts", "2", "--no-context", "--form", "primed", "--trace", "trace.jsonl")
+    ask("--attempts", "2", "--context", "none", "--form", "primed", "--trace", "trace.jsonl")
     first, second = (json.loads(line) for line in (folder / "trace.jsonl").read_text().splitlines())
     assert (first["hop"], second["hop"]) == (1, 2)
     assert "double(3) == 6 fails (AssertionError): expected 6, got 9." in first["feedback"]
@@ -105,7 +105,7 @@ def test_an_interrupted_command_keeps_the_samples_so_far(model: ScriptedModel, f
 
     model.answers = answer
     (folder / "tests.txt").write_text("assert double(1) == 2\n")
-    options = ("--attempts", "2", "--no-context", "--form", "primed", "--trace", "trace.jsonl")
+    options = ("--attempts", "2", "--context", "none", "--form", "primed", "--trace", "trace.jsonl")
     result = ask(*options, "--oracle-tests", "tests.txt")
     assert result.exit_code == 130
     (line,) = map(json.loads, (folder / "trace.jsonl").read_text().splitlines())
@@ -115,7 +115,7 @@ def test_an_interrupted_command_keeps_the_samples_so_far(model: ScriptedModel, f
 
 def test_an_error_after_an_answer_ends_the_writing(model: ScriptedModel) -> None:
     model.answers = [WRONG, ModelBusyError("the service is busy")]
-    result = ask("--attempts", "3", "--no-context", "--form", "primed")
+    result = ask("--attempts", "3", "--context", "none", "--form", "primed")
     assert result.exit_code == 0
     assert read_answer(result)["attempts"] == 1
     assert "pkg: ended after 1 answer: the service is busy" in result.stderr

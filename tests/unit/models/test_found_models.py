@@ -95,12 +95,18 @@ def test_a_short_name_is_replaced(home: Path) -> None:
         name_model("x", found)
 
 
+def test_a_mistyped_address_with_a_password_is_not_shown() -> None:
+    with pytest.raises(UsageError, match="no model") as caught:
+        name_model("opnai:coder@https://me:secret@host/v1", [])
+    assert "secret" not in str(caught.value)
+
+
 def test_commands_take_a_short_name(home: Path) -> None:
     path = _write_text_model(home / ".cache/llama.cpp/coder.gguf")
     shown = CliRunner().invoke(main, ["mcp", "--install", "cursor", "--scope", "user", "--model", "coder", "--json"])
     assert f"gguf:{path}" in json.loads(shown.stdout)["server"]["args"]
     none = CliRunner().invoke(main, ["ask", "x", "--model", "other"])
-    assert (none.exit_code, "one that pkg models lists: coder" in none.stderr) == (2, True)
+    assert (none.exit_code, "a name that pkg models lists: coder" in none.stderr) == (2, True)
 
 
 def test_the_command_lists_models_or_three_ways_to_get_one(home: Path) -> None:
