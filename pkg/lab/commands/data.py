@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +16,7 @@ from pkg.console.settings import (
     model_setting,
     source_setting,
 )
-from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.streams import choose_ask
 from pkg.errors import StoreMissingError, UsageError
 from pkg.lab.commands.data_preferences import pairs, references, responses
 from pkg.lab.commands.data_requests import (
@@ -30,6 +29,7 @@ from pkg.lab.commands.data_requests import (
     output_option,
     read_input,
     report_counts,
+    report_estimates,
     seed_option,
     write_output,
 )
@@ -287,8 +287,7 @@ def _ask(
     plan = plan_requests(graph, step, given["source"], wanted, tally, rows)
     estimates = plan.estimate(cost)
     if given["estimate"]:
-        lines = [{"type": "estimate", "model": model, **asdict(each)} for each in estimates]
-        emit(given["as_json"], lines, lambda: (style_words(each.describe()) for each in estimates))
+        report_estimates([(model, each) for each in estimates], given["as_json"])
         return
     agree_to_send(model, estimates, given["yes"])
     with open_runner(model, step, sum(each.requests for each in estimates), cost) as runner:

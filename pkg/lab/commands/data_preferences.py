@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ import click
 
 from pkg.console.progress import say
 from pkg.console.settings import decode_option, decode_options, model_setting, split_names
-from pkg.console.streams import emit, style_words
 from pkg.errors import InputError, UsageError, count_things
 from pkg.lab.commands.data_requests import (
     DEFAULTS,
@@ -25,6 +23,7 @@ from pkg.lab.commands.data_requests import (
     read_bench_rows,
     read_input,
     report_counts,
+    report_estimates,
     seed_option,
     write_output,
 )
@@ -141,8 +140,7 @@ def _run_responses(
     tasks = plan_tasks(items, list(dict.fromkeys(models)), preferences, per_instruction, wanted.seed)
     estimates = list(estimate_responses(tasks, wanted, with_principles, cost))
     if estimate:
-        lines = [{"type": "estimate", "model": model, **asdict(each)} for model, each in estimates]
-        emit(as_json, lines, lambda: (style_words(f"{model}: {each.describe()}") for model, each in estimates))
+        report_estimates(estimates, as_json)
         return
     for model, each in estimates:
         agree_to_send(model, [each], yes)
@@ -249,8 +247,7 @@ def _run_references(
     rows = draw(read_bench_rows(given, "the bench of pkg data pairs"), wanted.limit, wanted.seed)
     found = estimate_requests(REFERENCES, request_references(rows, wanted), cost)
     if estimate:
-        emit(as_json, [{"type": "estimate", "model": model, **asdict(found)}],
-             lambda: [style_words(f"{model}: {found.describe()}")])  # fmt: skip
+        report_estimates([(model, found)], as_json)
         return
     agree_to_send(model, [found], yes)
     with open_runner(model, REFERENCES, found.requests, cost) as runner:

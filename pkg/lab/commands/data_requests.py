@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import click
 from pkg.console.options import json_option
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.settings import Decorator, combine, decode_option, setting
-from pkg.console.streams import emit, read_text
+from pkg.console.streams import emit, read_text, style_words
 from pkg.errors import PathError, UsageError, count_things
 from pkg.lab.lab_options import DatasetOptions
 
@@ -64,6 +65,12 @@ def read_bench_rows(name: str, expected: str) -> list[Row]:
     from pkg.lab.datasets.preference_pairs import read_bench
 
     return read_bench(read_input(name, expected).split("\n"), name)
+
+
+def report_estimates(estimates: Sequence[tuple[str, StepEstimate]], as_json: bool) -> None:
+    """Write the estimate of each step with its model."""
+    lines = [{"type": "estimate", "model": model, **asdict(each)} for model, each in estimates]
+    emit(as_json, lines, lambda: [style_words(f"{model}: {each.describe()}") for model, each in estimates])
 
 
 def agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:

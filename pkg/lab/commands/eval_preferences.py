@@ -13,11 +13,11 @@ import click
 from pkg.console.options import json_option
 from pkg.console.progress import ProgressBar, say
 from pkg.console.settings import decode_option, models_setting
-from pkg.console.streams import emit, style_words
+from pkg.console.streams import emit
 from pkg.errors import UsageError, count_things
-from pkg.lab.commands.data_requests import DEFAULTS, open_runner, read_bench_rows
+from pkg.lab.commands.data_requests import DEFAULTS, open_runner, read_bench_rows, report_estimates
 from pkg.lab.commands.report_output import report_options, view_sections, write_files
-from pkg.lab.evaluation.model_labels import label_models, shorten_model
+from pkg.lab.evaluation.model_labels import find_model, label_models, shorten_model
 from pkg.lab.judge.judge_tasks import JudgeOptions
 from pkg.lab.lab_options import DatasetOptions
 
@@ -91,7 +91,7 @@ def run_preferences(bench: str, as_json: bool, given: dict[str, Any]) -> None:
     if not models:
         raise UsageError("no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, once or several times")
     systems, out = list(models.values()), given["out"]
-    baseline = _find_baseline(given["baseline"], models)
+    baseline = models[find_model(models, given["baseline"] or next(iter(models)))]
     rows, graded, references = _read_rows(bench, given)
     options = DatasetOptions(seed=given["seed"], max_tokens=given["max_tokens"], temperature=given["temperature"])
     folder = PreferenceFolder(None if given["estimate"] else out, rows, options)
@@ -108,14 +108,6 @@ def run_preferences(bench: str, as_json: bool, given: dict[str, Any]) -> None:
     sections = list(list_preference_sections(report, earlier))
     write_files(TITLE, sections, given["page"], given["figures"])
     emit(as_json, report_lines(report), lambda: view_sections(sections))
-
-
-def _find_baseline(given: str, models: Mapping[str, str]) -> str:
-    """Return the short name of the baseline; raises UsageError if no model is called so."""
-    found = models.get(given, given) or next(iter(models.values()))
-    if found not in models.values():
-        raise UsageError(f"no model is called '{given}'; expected one of {', '.join(models.values())}")
-    return found
 
 
 def _read_rows(bench: str, given: dict[str, Any]) -> tuple[list[Row], list[Row], str]:
@@ -138,9 +130,8 @@ def _report_estimate(rows: Sequence[Row], models: Mapping[str, str], options: Da
     from pkg.lab.datasets.bench_references import request_references
     from pkg.lab.datasets.request_runner import estimate_requests
 
-    found = [(model, estimate_requests("answers", request_references(rows, options), None)) for model in models]
-    lines = [{"type": "estimate", "model": model, **asdict(each)} for model, each in found]
-    emit(as_json, lines, lambda: [style_words(f"{model}: {each.describe()}") for model, each in found])
+    estimate = estimate_requests("answers", request_references(rows, options), None)
+    report_estimates([(model, estimate) for model in models], as_json)
 
 
 def _answer(rows: Sequence[Row], models: Mapping[str, str], options: DatasetOptions, folder: PreferenceFolder) -> None:

@@ -19,7 +19,7 @@ from pkg.console.streams import emit, read_text, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, count_things
 from pkg.lab.evaluation.judgement_report import report_judgements
-from pkg.lab.evaluation.model_labels import label_models
+from pkg.lab.evaluation.model_labels import find_model, label_models
 from pkg.lab.evaluation.share_statistics import OUTCOMES
 from pkg.lab.judge.items import JudgedItem, read_items
 from pkg.lab.judge.judge_check import describe_check, list_planted_tasks, plant_cases
@@ -391,12 +391,8 @@ def _sum_up(
 
 
 def _find_baseline(judgements: Sequence[Judgement], name: str) -> str:
-    """Return the system of a name, which may be the short one of a model; raises UsageError if there is none."""
-    systems = label_models(sorted({system for each in judgements for system in each.systems}))
-    found = [system for system, label in systems.items() if name in (system, label)]
-    if name and not found:
-        raise UsageError(f"no system is called '{name}'; found {', '.join(systems)}")
-    return found[0] if name else ""
+    """Return the system of a name; raises UsageError if there is none."""
+    return name and find_model(label_models(sorted({system for each in judgements for system in each.systems})), name)
 
 
 def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+
+from pkg.errors import UsageError
 
 
 def label_models(models: Sequence[str]) -> dict[str, str]:
@@ -12,6 +14,14 @@ def label_models(models: Sequence[str]) -> dict[str, str]:
     short = {model: shorten_model(model) for model in models}
     counts = Counter(short.values())
     return {model: label if counts[label] == 1 else model for model, label in short.items()}
+
+
+def find_model(labels: Mapping[str, str], name: str) -> str:
+    """Return the model of a name, which may be its short one in the labels; raises UsageError if there is none."""
+    found = next((model for model, label in labels.items() if name in (model, label)), None)
+    if found is None:
+        raise UsageError(f"no model is called '{name}'; expected one of {', '.join(labels.values())}")
+    return found
 
 
 def shorten_model(model: str) -> str:

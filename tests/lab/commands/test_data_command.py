@@ -155,7 +155,7 @@ def test_an_estimate_asks_nobody(graph: str, model: ScriptedModel) -> None:
     assert all(line["cost"] > 0 for line in lines)
     assert model.asked == []
     told = run("dependencies", *words, "--no-json").stdout
-    assert told.startswith("dependencies: 2 requests, about ")
+    assert told.startswith("gguf:toy: dependencies: 2 requests, about ")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pkg.lab.evaluation.model_labels import label_models
+import pytest
+
+from pkg.errors import UsageError
+from pkg.lab.evaluation.model_labels import find_model, label_models
 
 
 def test_the_short_name_is_the_last_part_that_a_person_would_say() -> None:
@@ -19,3 +22,12 @@ def test_models_of_one_short_name_keep_the_whole() -> None:
     assert label_models(["hf:/a/model", "hf:/b/model", "hf:/b/other"]) == {
         "hf:/a/model": "hf:/a/model", "hf:/b/model": "hf:/b/model", "hf:/b/other": "other"
     }  # fmt: skip
+
+
+def test_a_model_is_found_by_both_of_its_names() -> None:
+    labels = label_models(["gguf:/models/base.gguf", "hf:/models/base.gguf+/models/tuned"])
+    assert [find_model(labels, name) for name in ("tuned", "gguf:/models/base.gguf")] == [
+        "hf:/models/base.gguf+/models/tuned", "gguf:/models/base.gguf"
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="no model is called 'other'; expected one of base, tuned"):
+        find_model(labels, "other")
