@@ -48,6 +48,19 @@ def open_model(detail: str, options: ModelOptions) -> HfModel:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseFiles:
+    """A base without its weights: how to load them, tokenizer, configuration, adapters, and the identity of all."""
+
+    name: str
+    place: str  # a folder, or a name in the user's cache
+    settings: dict[str, Any]  # to load each part
+    tokenizer: Any
+    config: Any
+    adapters: list[Path]
+    identity: str  # depends on the files alone
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedWeights:
     """A model of transformers with its tokenizer, and an identity that depends on its files alone."""
 
@@ -76,30 +89,42 @@ def load_weights(
     more: further arguments for the weights of the base. Raises the errors of open_model, such as ModelError.
     """
     torch, transformers = import_packages(detail, allow_download)
-    base, adapters = split_adapters(detail)
-    place, arguments, identity = find_weights(base)
-    settings = {**arguments, "local_files_only": not allow_download, "trust_remote_code": False}
-    with quiet_packages(transformers):
+    read = read_base(detail, allow_download)
+    with quiet_packages(transformers), explain_faults(read.name):
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **settings)
             model = transformers.AutoModelForCausalLM.from_pretrained(
-                place, dtype=getattr(torch, dtype), **settings, **more
+                read.place, config=read.config, dtype=getattr(torch, dtype), **read.settings, **more
             )
-            if "gguf_file" in arguments:
+            if "gguf_file" in read.settings:
                 _drop_quantisation(model)
-            identity = identity or str(getattr(model.config, "_commit_hash", None) or base)
-            for number, adapter in enumerate(adapters, 1):
-                folder, is_merged = Path(adapter).expanduser(), merge or number < len(adapters)
-                model, identity = _adapt(model, base, identity, folder, is_merged)
+            for number, adapter in enumerate(read.adapters, 1):
+                model = _adapt(model, adapter, merge or number < len(read.adapters))
             if not more:  # quantised weights are already on their device
                 model.to(device)
         except torch.OutOfMemoryError:
             raise ModelError(
                 f"hf:{detail} does not fit into the memory of {device}; try PKG_MODEL_DEVICE=cpu"
             ) from None
-        except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as fault:
-            raise ModelError(_explain_fault(base, fault)) from None
-    return LoadedWeights(tokenizer, model, identity)
+    return LoadedWeights(read.tokenizer, model, read.identity)
+
+
+def read_base(detail: str, allow_download: bool) -> BaseFiles:
+    """Read all of a base but its weights.
+
+    Raises PathError for a missing file, and ModelError if it cannot be read or an adapter belongs to another base.
+    """
+    _, transformers = import_packages(detail, allow_download)
+    name, adapters = split_adapters(detail)
+    place, arguments, identity = find_weights(name)
+    settings = {**arguments, "local_files_only": not allow_download, "trust_remote_code": False}
+    with quiet_packages(transformers), explain_faults(name):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **settings)
+        config = transformers.AutoConfig.from_pretrained(place, **settings)
+    identity = identity or str(getattr(config, "_commit_hash", None) or name)
+    folders = [Path(each).expanduser() for each in adapters]
+    for folder in folders:
+        identity = add_adapter(folder, name, identity)
+    return BaseFiles(name, place, settings, tokenizer, config, folders, identity)
 
 
 def _drop_quantisation(model: Any) -> None:
@@ -110,15 +135,14 @@ def _drop_quantisation(model: Any) -> None:
     model.__dict__.pop("_weight_conversions", None)  # names of the file, under which it would be saved
 
 
-def _adapt(model: Any, base: str, identity: str, adapter: Path, merge: bool) -> tuple[Any, str]:
-    """Return a model with an adapter in its layers, and the identity of both."""
-    joined = add_adapter(adapter, base, identity)
+def _adapt(model: Any, adapter: Path, merge: bool) -> Any:
+    """Return a model with an adapter in its layers."""
     try:
         from peft import PeftModel
     except ImportError as fault:
         raise MissingExtraError(fault.name or "peft", "train", f"the adapter '{adapter}'") from None
     adapted = PeftModel.from_pretrained(model, str(adapter))
-    return adapted.merge_and_unload() if merge else adapted.get_base_model(), joined
+    return adapted.merge_and_unload() if merge else adapted.get_base_model()
 
 
 def find_weights(detail: str) -> tuple[str, dict[str, str], str]:
@@ -154,9 +178,21 @@ def _choose_dtype(torch: Any, device: str) -> str:
     return "bfloat16" if torch.ops.mkldnn._is_mkldnn_bf16_supported() else "float32"
 
 
+@contextmanager
+def explain_faults(detail: str) -> Iterator[None]:
+    """Raise the faults of the packages while they read a base as ModelError."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as fault:
+        raise ModelError(_explain_fault(detail, fault)) from None
+
+
 def _explain_fault(detail: str, fault: Exception) -> str:
     message = " ".join(str(fault).split())[:300]
-    if isinstance(fault, OSError) and not Path(detail).expanduser().exists():
+    folder = Path(detail).expanduser()
+    if folder.is_dir() and not any(folder.glob("tokenizer*")):
+        return f"hf:{detail} cannot be loaded: it has no tokenizer; expected tokenizer.json beside config.json"
+    if isinstance(fault, OSError) and not folder.exists():
         return (
             f"no model '{detail}' on this machine; fetch it once: hf download {detail}, or set PKG_ALLOW_DOWNLOAD=1"
             f" ({message})"

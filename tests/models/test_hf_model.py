@@ -130,7 +130,7 @@ def test_a_missing_model_is_named_and_nothing_is_downloaded(tmp_path: Path) -> N
         open_model(f"hf:{tmp_path}/none")
     with pytest.raises(ModelError, match="no model 'owner/missing' on this machine; fetch it once: hf download"):
         open_model("hf:owner/missing")
-    with pytest.raises(ModelError, match="cannot be loaded"):
+    with pytest.raises(ModelError, match="cannot be loaded: it has no tokenizer"):
         open_model(f"hf:{tmp_path}")
 
 

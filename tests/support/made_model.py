@@ -67,6 +67,54 @@ def make_model(folder: Path, rows: Iterable[Mapping[str, str]], **sizes: Any) ->
     return folder
 
 
+NAMES = {
+    "model.embed_tokens": "token_embd", "model.norm": "output_norm", "model.layers": "blk",
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down", "post_attention_layernorm": "ffn_norm", "input_layernorm": "attn_norm",
+}  # fmt: skip
+"""Names of the weights of a Llama in a folder of transformers and in a GGUF file."""
+
+
+def write_gguf(folder: Path, path: Path) -> Path:
+    """Write the model of a folder as a GGUF file."""
+    import gguf
+    from safetensors.numpy import load_file
+
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    words = sorted(tokenizer["vocab"], key=tokenizer["vocab"].__getitem__)
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(512)
+    writer.add_block_count(SIZES["num_hidden_layers"])
+    writer.add_embedding_length(SIZES["hidden_size"])
+    writer.add_feed_forward_length(SIZES["intermediate_size"])
+    writer.add_head_count(SIZES["num_attention_heads"])
+    writer.add_head_count_kv(SIZES["num_attention_heads"])
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(len(words))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(words)
+    kinds = (gguf.TokenType.NORMAL, gguf.TokenType.CONTROL)
+    writer.add_token_types([kinds[word in SPECIAL] for word in words])
+    writer.add_token_merges([" ".join(pair) for pair in tokenizer["merges"]])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    writer.add_chat_template(TEMPLATE)
+    for name, weights in load_file(folder / "model.safetensors").items():
+        for long, short in NAMES.items():
+            name = name.replace(long, short)
+        if "attn_q" in name or "attn_k" in name:  # llama.cpp orders the rows of a head in another way
+            heads = weights.reshape(SIZES["num_attention_heads"], 2, -1, weights.shape[1])
+            weights = heads.swapaxes(1, 2).reshape(weights.shape)
+        writer.add_tensor(name, weights)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
 def call(*words: str) -> Result:
     """Run a command of PKG."""
     return CliRunner().invoke(main, list(words), env={"PKG_MODEL_THREADS": "1"})

@@ -18,7 +18,7 @@ SECONDS = 300  # for the packages to load, on a busy machine
 
 
 def kill_after_checkpoint(words: list[str], part: Path) -> None:
-    """Start a run and kill it once its second checkpoint is complete."""
+    """Start a run and kill it once its second checkpoint is complete; meanwhile no second run is possible."""
     process = subprocess.Popen([sys.executable, "-m", "pkg.cli", *words], stdout=subprocess.DEVNULL)
     end = time.monotonic() + SECONDS
     try:
@@ -26,6 +26,9 @@ def kill_after_checkpoint(words: list[str], part: Path) -> None:
             assert process.poll() is None
             assert time.monotonic() < end
             time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)  # so that it does not end before the second run has tried
+        second = call(*words)
+        assert (second.exit_code, "is in use by another run of pkg tune" in second.output) == (2, True)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

@@ -10,7 +10,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from made_model import call, read_lines, run
+from made_model import call, read_lines, run, write_gguf
 
 from pkg.models.adapters import CARD
 from pkg.models.model_options import ModelOptions
@@ -19,6 +19,13 @@ from pkg.models.registry import open_model
 from pkg.models.text_model import Decoding, Message
 
 pytestmark = pytest.mark.tuning
+
+SEVEN: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008,
+    "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "vocab_size": 32000,
+    "max_position_embeddings": 4096, "rms_norm_eps": 1e-5, "tie_word_embeddings": False,
+}  # fmt: skip
+"""The configuration of Llama 2 7B."""
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -81,6 +88,29 @@ def test_the_estimate_reads_no_weights(place: Path, base: Path, tmp_path: Path) 
     assert all(device["fits"] for device in estimate["devices"])
 
 
+def test_a_dry_run_of_seven_billion_parameters_counts_them(
+    place: Path, base: Path, pairs: Path, tmp_path: Path
+) -> None:
+    """The base is the configuration of Llama 2 7B with a tokenizer, without weights."""
+    seven = tmp_path / "seven"
+    shutil.copytree(base, seven, ignore=shutil.ignore_patterns("*.safetensors", "generation_config.json"))
+    (seven / "config.json").write_text(json.dumps(SEVEN))
+    for name, task, rows in (("spyder", "sft", place / "rows.jsonl"), ("ultrafeedback-dpo", "dpo", pairs)):
+        words = ("tune", task, str(rows), "--model", f"hf:{seven}", "--recipe", name)
+        (four_bits,) = run(*words, "--dry-run")
+        (plain,) = run(*words, "--dry-run", "--set", "method=lora")
+        assert (four_bits["parameters"], four_bits["trained"]) == (6_738_415_616, 159_907_840)
+        assert [each["seconds"] is None for each in four_bits["devices"]] == [True, False, False, False]
+        assert all(each["needed_bytes"] > 6_738_415_616 * 4 for each in plain["devices"] if each["is_here"])
+        assert all(each["needed_bytes"] < 12 * 2**30 for each in four_bits["devices"])
+        shown = call(*words, "--dry-run", "--no-json").output
+        assert "on cpu it cannot run, because qlora needs a CUDA GPU" in " ".join(shown.split())
+    for path in seven.glob("tokenizer*"):
+        path.unlink()
+    bare = call(*words, "--dry-run")
+    assert (bare.exit_code, "it has no tokenizer; expected tokenizer.json" in bare.output) == (1, True)
+
+
 def read_parameters(base: Path) -> int | None:
     with closing(open_model(f"hf:{base}", ModelOptions(device="cpu"))) as opened:
         return opened.parameters
@@ -120,6 +150,25 @@ def test_an_adapter_is_tuned_on_top_of_an_adapter(place: Path, answering: Path, 
         "query", "orders", "--generate", "--model", f"hf:{answering}+{out}", "--store", f"sqlite:///{place}/graph.db"
     )
     assert (refused.exit_code, "belongs to another base" in refused.output) == (1, True)
+
+
+def test_a_model_in_a_gguf_file_is_tuned(place: Path, base: Path, tmp_path: Path) -> None:
+    import torch
+
+    from pkg.models.hf_model import load_weights
+
+    file = write_gguf(base, tmp_path / "made.gguf")
+    folder, read = (load_weights(str(path), "float32", False, "cpu") for path in (base, file))
+    text = "What does the file `orders.py` import?"
+    ids, same = (each.tokenizer(text)["input_ids"] for each in (folder, read))
+    assert ids == same
+    with torch.inference_mode():
+        outputs = [each.model.eval()(torch.tensor([ids])).logits for each in (folder, read)]
+    assert (outputs[0] - outputs[1]).abs().max() < 1e-4
+    words = ("tune", "sft", str(place / "rows.jsonl"), "--model", f"hf:{file}", "--out", str(tmp_path / "tuned"))
+    *_, tuned = run(*words, "--set", "max_steps=2")
+    assert (tuned["steps"], tuned["model"]) == (2, f"hf:{file}+{tmp_path}/tuned")
+    assert write_answers(tuned["model"], [text])
 
 
 @pytest.mark.parametrize("name", ["spyder", "ultrafeedback-sft", "ultrafeedback-dpo"])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pkg.lab.tuning.tuning_run import TunedModel, TuningPlan
 
 GIB = 1 << 30
+CANNOT_RUN = "cannot run"
 
 _files = click.argument("files", nargs=-1, required=True, metavar="FILE...", callback=decode_options)
 _out = click.option("--out", "-o", callback=decode_option, metavar="FOLDER", help="Folder of the result, which is new.")
@@ -167,7 +168,9 @@ def describe_size(estimate: RunEstimate) -> Iterator[str]:
     for reason, count in estimate.left_out.items():
         yield f"left out {count_things(count, 'row')}: {reason}"
     first = estimate.devices[0]
-    took = "cannot run" if first.seconds is None else f"about {_write_time(first.seconds)}"
+    took = f"it {CANNOT_RUN}, because qlora needs a CUDA GPU"
+    if first.seconds is not None:
+        took = f"about {_write_time(first.seconds)}"
     yield (
         f"{count_things(estimate.steps, 'step')}, {estimate.warmup_steps:,} of them warm-up; {estimate.trained:,} of"
         f" {estimate.parameters:,} parameters trained; on {first.device} {took},"
@@ -185,8 +188,8 @@ def view_estimate(estimate: RunEstimate) -> Iterator[RenderableType]:
             each.precision,
             f"{each.needed_bytes / GIB:.1f}",
             f"{each.free_bytes / GIB:.1f}",
-            "yes" if each.fits else "no",
-            "cannot run" if each.seconds is None else _write_time(each.seconds),
+            "yes" if each.fits and each.seconds is not None else "no",
+            CANNOT_RUN if each.seconds is None else _write_time(each.seconds),
         )
         for each in estimate.devices
     ]

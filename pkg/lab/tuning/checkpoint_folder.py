@@ -6,16 +6,19 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import InputError, UsageError, refuse_file
+from pkg.errors import InputError, PathError, UsageError, refuse_file
 from pkg.models.adapters import CARD, read_card
 from pkg.models.gguf_file import identify
+from pkg.private_files import replace_file
 
 PART = ".part"  # of the name of an unfinished run
-RUN, SEAL, FINAL = "run.json", "complete.json", "final"
+RUN, SEAL, FINAL, LOCK = "run.json", "complete.json", "final", "lock"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
@@ -39,31 +42,67 @@ def check_target(out: Path, key: Mapping[str, Any]) -> dict[str, Any] | None:
     return card
 
 
-def open_run(out: Path, key: Mapping[str, Any], restart: bool) -> Path:
-    """Create the folder of a run beside its name, or return that of the same run, to be resumed.
+@contextmanager
+def open_run(out: Path, key: Mapping[str, Any], restart: bool) -> Iterator[Path]:
+    """Create the folder of a run beside its name, or yield that of the same run, to be resumed; it is locked meanwhile.
 
-    Raises UsageError for the folder of another run, and PathError if it cannot be written.
+    Raises UsageError for the folder of another run or one in use, and PathError if it cannot be written.
     """
     part = find_part(out)
     try:
-        if restart and part.exists():
-            shutil.rmtree(part)
         part.mkdir(parents=True, exist_ok=True)
-        begun = part / RUN
-        if not begun.exists():
-            _write_json(begun, key)
-            return part
     except OSError as fault:
         raise refuse_file(out, fault) from fault
+    with _lock(part):
+        try:
+            if restart:
+                _empty(part)
+            if not (part / RUN).exists():
+                _write_json(part / RUN, key)
+        except OSError as fault:
+            raise refuse_file(out, fault) from fault
+        _check_key(part, key)
+        yield part
+
+
+@contextmanager
+def _lock(part: Path) -> Iterator[None]:
+    """Lock a folder by a lock of SQLite on a file in it, which the system frees when the process ends, however it ends.
+
+    Raises UsageError if another process has the lock, and PathError if there can be none.
+    """
+    with ExitStack() as stack:
+        try:
+            connection = stack.enter_context(closing(sqlite3.connect(part / LOCK, timeout=0, isolation_level=None)))
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as fault:
+            if "is locked" in str(fault):
+                raise UsageError(
+                    f"{part} is in use by another run of pkg tune; wait until it ends, or give another --out"
+                ) from None
+            raise PathError(f"{part / LOCK} cannot be locked ({fault}); give another --out") from None
+        yield
+
+
+def _empty(part: Path) -> None:
+    """Delete all of a folder but its lock."""
+    for path in part.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
+
+
+def _check_key(part: Path, key: Mapping[str, Any]) -> None:
+    """Raise UsageError for the folder of another run."""
     try:
-        stored = json.loads(begun.read_text(encoding="utf-8"))
+        stored = json.loads((part / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         stored = {}
     if others := _differ(stored, key):
         raise UsageError(
             f"{part} holds another run, which was interrupted ({others}); give another --out, or --restart to drop it"
         )
-    return part
 
 
 def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
@@ -134,6 +173,5 @@ def _flush(path: Path) -> None:
 
 
 def _write_json(path: Path, value: object) -> None:
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    with replace_file(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

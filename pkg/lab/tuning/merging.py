@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 from pkg import __version__
 from pkg.errors import UsageError, refuse_file
-from pkg.lab.tuning.checkpoint_folder import find_part
+from pkg.lab.tuning.checkpoint_folder import FINAL, finish_run, open_run
 from pkg.lab.tuning.tuning_run import import_tuning, quiet_training, save_weights
 from pkg.models.adapters import split_adapters, write_card
 from pkg.models.hf_model import load_weights
@@ -30,7 +29,6 @@ def merge_adapters(model: str, out: Path, options: ModelOptions) -> dict[str, An
     options = options.fill_up(read_options())
     import_tuning(detail, options.allow_download)
     loaded = load_weights(detail, options.dtype or "float32", options.allow_download, "cpu", merge=True)
-    part = find_part(out)
     card = {
         "made_by": f"pkg {__version__}",
         "kind": "model",
@@ -38,15 +36,16 @@ def merge_adapters(model: str, out: Path, options: ModelOptions) -> dict[str, An
         "adapters": [str(Path(each).expanduser()) for each in adapters],
         "precision": options.dtype or "float32",
     }
-    try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        with quiet_training():
-            save_weights(loaded.model, part)
-            loaded.tokenizer.save_pretrained(str(part))
-        write_card(part, card)
-        os.replace(part, out)
-    except OSError as fault:
-        shutil.rmtree(part, ignore_errors=True)
-        raise refuse_file(out, fault) from fault
+    with open_run(out, card, restart=True) as part:
+        final = part / FINAL
+        try:
+            final.mkdir()
+            with quiet_training():
+                save_weights(loaded.model, final)
+                loaded.tokenizer.save_pretrained(str(final))
+            write_card(final, card)
+            finish_run(part, out)
+        except OSError as fault:
+            shutil.rmtree(part, ignore_errors=True)
+            raise refuse_file(out, fault) from fault
     return card

@@ -20,8 +20,8 @@ from pkg.lab.tuning.row_lengths import RowLengths, find_template_notes, keep_fit
 from pkg.lab.tuning.run_estimate import RunEstimate, check_memory, estimate_run, measure_speed, read_shape
 from pkg.lab.tuning.tuning_curves import Line, read_curves, read_history, write_curves
 from pkg.lab.tuning.tuning_rows import TuningRows, read_tuning_rows
-from pkg.models.adapters import add_adapter, split_adapters, write_card
-from pkg.models.hf_model import choose_device, find_weights, import_packages, load_weights, quiet_packages
+from pkg.models.adapters import split_adapters, write_card
+from pkg.models.hf_model import choose_device, import_packages, load_weights, quiet_packages, read_base
 from pkg.models.model_options import ModelOptions, read_options
 
 PACKAGES = ("trl", "peft", "datasets", "accelerate")  # of the extra, besides those of hf
@@ -87,16 +87,15 @@ def plan_run(task: Task, model: str, files: Sequence[str], recipe: Recipe, optio
         torch.set_num_threads(options.threads)
     device = options.device or choose_device(torch)
     precision = choose_precision(torch, device, options)
-    with quiet_packages(transformers):
-        tokenizer, config, identity = _read_base(transformers, base, options.allow_download)
-    window = getattr(config.get_text_config(), "max_position_embeddings", None)
+    read = read_base(base, options.allow_download)
+    window = getattr(read.config.get_text_config(), "max_position_embeddings", None)
     recipe = replace(recipe, max_length=min(recipe.max_length, window or recipe.max_length))
-    rows, *lengths = keep_fitting(tokenizer, rows, recipe, task, f"hf:{base}")
+    rows, *lengths = keep_fitting(read.tokenizer, rows, recipe, task, f"hf:{base}")
     with quiet_packages(transformers):
-        shape = read_shape(config, recipe, torch, transformers)
+        shape = read_shape(read.config, recipe, torch, transformers)
     here = (device, precision, find_free_memory(torch, device), measure_speed(torch, device, precision))
     estimate = estimate_run(rows, (lengths[0], lengths[1]), recipe, task, shape, [here])
-    notes = tuple(find_template_notes(tokenizer, rows.train[0]))
+    notes = tuple(find_template_notes(read.tokenizer, rows.train[0]))
     return TuningPlan(
         task=task,
         base=base,
@@ -107,7 +106,7 @@ def plan_run(task: Task, model: str, files: Sequence[str], recipe: Recipe, optio
         options=options,
         device=device,
         precision=precision,
-        identity=identity,
+        identity=read.identity,
         notes=notes,
     )
 
@@ -147,26 +146,6 @@ def find_free_memory(torch: Any, device: str) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def _read_base(transformers: Any, base: str, allow_download: bool) -> tuple[Any, Any, str]:
-    """Return tokenizer, configuration and identity of a base with its adapters; raises ModelError."""
-    name, adapters = split_adapters(base)
-    place, arguments, identity = find_weights(name)
-    settings = {**arguments, "local_files_only": not allow_download, "trust_remote_code": False}
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **settings)
-        config = transformers.AutoConfig.from_pretrained(place, **settings)
-    except (OSError, ValueError, KeyError, AttributeError) as fault:
-        message = " ".join(str(fault).split())[:300]
-        raise ModelError(
-            f"no model 'hf:{name}' to tune ({message}); expected a folder, a name in your cache (fetch it once:"
-            f" hf download {name}), or a GGUF file"
-        ) from None
-    identity = identity or str(getattr(config, "_commit_hash", None) or name)
-    for adapter in adapters:
-        identity = add_adapter(Path(adapter).expanduser(), name, identity)
-    return tokenizer, config, identity
-
-
 def check_device(plan: TuningPlan) -> None:
     """Raise ModelError if the method of a recipe does not run on the device of a plan."""
     if plan.recipe.method != "qlora":
@@ -196,8 +175,8 @@ def run_plan(
 ) -> TunedModel:
     """Train, resuming an interrupted run of the same plan, and write the result; a finished run is only read.
 
-    Raises UsageError for the folder of another run, InputError for a damaged checkpoint, ModelError if the device
-    lacks memory or an ability, and PathError if the folder cannot be written.
+    Raises UsageError for the folder of another run or one in use, InputError for a damaged checkpoint, ModelError if
+    the device lacks memory or an ability, and PathError if the folder cannot be written.
     """
     check_device(plan)
     done = check_target(out, plan.key)
@@ -205,7 +184,14 @@ def run_plan(
         return TunedModel(out, _name_model(plan, out), read_curves(out), done, ("this run was complete already",))
     if not ignore_memory:
         check_memory(plan.estimate, plan.recipe)
-    part = open_run(out, plan.key, restart)
+    with open_run(out, plan.key, restart) as part:
+        lines, card, notes = _train(plan, part, listen)
+        finish_run(part, out)
+    return TunedModel(out, _name_model(plan, out), lines, card, (*plan.notes, *notes))
+
+
+def _train(plan: TuningPlan, part: Path, listen: Listen) -> tuple[list[Line], dict[str, Any], list[str]]:
+    """Train from the last checkpoint in a folder, and write the result into it; return curves, card and notes."""
     checkpoint = find_checkpoint(part)
     began = time.monotonic()
     with quiet_training():
@@ -216,9 +202,7 @@ def run_plan(
             raise _explain_fault(plan, fault) from fault
         lines = read_history(trainer.state.log_history)
         card = _make_card(plan, lines, trainer.state.global_step, time.monotonic() - began, checkpoint)
-        notes = _write_result(trainer, plan, part / FINAL, lines, card)
-    finish_run(part, out)
-    return TunedModel(out, _name_model(plan, out), lines, card, (*plan.notes, *notes))
+        return lines, card, _write_result(trainer, plan, part / FINAL, lines, card)
 
 
 def _name_model(plan: TuningPlan, out: Path) -> str:

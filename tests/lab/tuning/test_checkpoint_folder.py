@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,13 +36,48 @@ def make_checkpoint(part: Path, step: int, is_sealed: bool = True) -> Path:
 
 def test_the_same_run_is_resumed_and_another_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "tuned"
-    part = open_run(out, KEY, restart=False)
-    make_checkpoint(part, 1)
-    assert open_run(out, KEY, restart=False) == part == find_part(out)
+    with open_run(out, KEY, restart=False) as part:
+        kept = make_checkpoint(part, 1)
+    with open_run(out, KEY, restart=False) as part:
+        assert (part, find_checkpoint(part)) == (find_part(out), kept)
     assert not out.exists()
-    with pytest.raises(UsageError, match=r"holds another run, which was interrupted \(other data, recipe\)"):
-        open_run(out, {**KEY, "data": ["34"], "recipe": {"rank": 4}}, restart=False)
-    assert find_checkpoint(open_run(out, {**KEY, "data": ["34"]}, restart=True)) is None
+    with (
+        pytest.raises(UsageError, match=r"holds another run, which was interrupted \(other data, recipe\)"),
+        open_run(out, {**KEY, "data": ["34"], "recipe": {"rank": 4}}, restart=False),
+    ):
+        pass
+    with open_run(out, {**KEY, "data": ["34"]}, restart=True) as part:
+        assert find_checkpoint(part) is None
+
+
+HOLD = """
+import json, sys, time
+from pathlib import Path
+from pkg.lab.tuning.checkpoint_folder import open_run
+with open_run(Path(sys.argv[1]), json.loads(sys.argv[2]), restart=False):
+    print("open", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_folder_is_used_by_one_run_at_a_time_and_free_after_a_kill(tmp_path: Path) -> None:
+    out = tmp_path / "tuned"
+    words = [sys.executable, "-c", HOLD, str(out), json.dumps(KEY)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "open\n"
+            kept = make_checkpoint(find_part(out), 1)
+            for restart in (False, True):
+                with (
+                    pytest.raises(UsageError, match="is in use by another run of pkg tune; wait until it ends"),
+                    open_run(out, KEY, restart),
+                ):
+                    pass
+        finally:
+            other.kill()
+    with open_run(out, KEY, restart=False) as part:
+        assert find_checkpoint(part) == kept
 
 
 def test_the_latest_complete_checkpoint_is_found_and_half_a_one_removed(tmp_path: Path) -> None:
@@ -66,13 +104,13 @@ def test_a_damaged_checkpoint_is_an_error(tmp_path: Path, fault: str) -> None:
 
 def test_a_complete_run_appears_under_its_name_alone(tmp_path: Path) -> None:
     out = tmp_path / "tuned"
-    part = open_run(out, KEY, restart=False)
-    final = part / FINAL
-    final.mkdir()
-    with pytest.raises(InputError, match="is not complete"):
+    with open_run(out, KEY, restart=False) as part:
+        final = part / FINAL
+        final.mkdir()
+        with pytest.raises(InputError, match="is not complete"):
+            finish_run(part, out)
+        write_card(final, {"base": {}, "run": KEY})
         finish_run(part, out)
-    write_card(final, {"base": {}, "run": KEY})
-    finish_run(part, out)
     assert [path.name for path in tmp_path.iterdir()] == ["tuned"]
     card = check_target(out, KEY)
     assert card is not None
