@@ -138,10 +138,14 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str], is_query: bool) -> npt.NDArray[np.float32]:
         """Embed texts, queries like documents: float32 [len(texts), 384]."""
+        return np.stack([states.mean(axis=0) for states in self.embed_tokens(texts, is_query)])
+
+    def embed_tokens(self, texts: Sequence[str], is_query: bool) -> list[npt.NDArray[np.float32]]:
+        """Return the states of the tokens of each text: float32 [tokens, 384], with those for its ends (U-04)."""
         tokens = [_cut_tokens(each.ids) for each in self._tokenizer.encode_batch(list(texts))]
         session = self._session
         with ThreadPoolExecutor(count_cores()) as pool:
-            return np.stack(list(pool.map(lambda ids: _run(session, ids), tokens)))
+            return list(pool.map(lambda ids: _run(session, ids), tokens))
 
 
 def _cut_tokens(ids: list[int]) -> list[int]:
@@ -150,11 +154,11 @@ def _cut_tokens(ids: list[int]) -> list[int]:
 
 
 def _run(session: InferenceSession, ids: list[int]) -> npt.NDArray[np.float32]:
-    """Run the model on one text and average the states of its tokens: float32 [384]."""
+    """Run the model on one text and return the states of its tokens: float32 [tokens, 384]."""
     tokens = np.array([ids], np.int64)
     inputs: dict[str, Any] = {"input_ids": tokens, "attention_mask": np.ones_like(tokens)}
     inputs["token_type_ids"] = np.zeros_like(tokens)
     wanted = {each.name for each in session.get_inputs()}
     (states, *_) = session.run(None, {name: value for name, value in inputs.items() if name in wanted})
-    mean: npt.NDArray[np.float32] = np.asarray(states, np.float32)[0].mean(axis=0)
-    return mean
+    found: npt.NDArray[np.float32] = np.asarray(states, np.float32)[0]
+    return found

@@ -113,6 +113,17 @@ class SentenceModel:
             )
         return np.asarray(vectors, np.float32)
 
+    def embed_tokens(self, texts: Sequence[str], is_query: bool) -> list[npt.NDArray[np.float32]]:
+        """Return the states of the tokens of each text, without padding: float32 [tokens, dimension] (U-04)."""
+        model: Any = self._loaded
+        prompt = self._choose_prompt(is_query)
+        with self._lock:
+            states = model.encode(
+                list(texts), batch_size=MAX_TEXTS, prompt=prompt, output_value="token_embeddings",
+                show_progress_bar=False, convert_to_numpy=False,
+            )  # fmt: skip
+        return [np.asarray(each.float().cpu(), np.float32) for each in states]
+
     def _choose_prompt(self, is_query: bool) -> str:
         """Return the prefix of a text from the model's own files, or that of its family."""
         prompts: dict[str, str] = dict(self._loaded.prompts or {})

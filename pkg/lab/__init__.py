@@ -19,11 +19,12 @@ from pkg.lab.lab_api import (
     report_evaluation,
     write_report_page,
 )
-from pkg.lab.lab_options import BenchOptions, DatasetOptions, SolverOptions
+from pkg.lab.lab_options import BenchOptions, DatasetOptions, DocumentOptions, SolverOptions
 
 __all__ = [
     "BenchOptions",
     "DatasetOptions",
+    "DocumentOptions",
     "SolverOptions",
     "audit_graph",
     "bench_graph",

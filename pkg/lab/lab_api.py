@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.api import Ask, Graph, build_graph, open_graph
 from pkg.argument_types import check_sequence
-from pkg.errors import PathError
+from pkg.errors import PathError, UsageError
 from pkg.lazy_module import LazyModule
 
 if TYPE_CHECKING:
     from pkg.lab import lab_types
+    from pkg.lab.evaluation.code.benchmark_run import SearchedDocuments
+    from pkg.lab.evaluation.code.benchmarks import Benchmark
+    from pkg.lab.evaluation.code.evaluation_conditions import Condition
 else:
     lab_types = LazyModule("pkg.lab.lab_types")
 
@@ -38,6 +41,7 @@ def evaluate_code(
     is_any: bool = False,
     jobs: int = 0,
     options: lab_types.SolverOptions | None = None,
+    documents: lab_types.DocumentOptions | None = None,
     listen: lab_types.EvaluationListen = lambda column, done, total, seconds: None,
     ask: Ask | None = None,
 ) -> lab_types.CodeReport:
@@ -46,9 +50,10 @@ def evaluate_code(
     benchmark: humaneval, humaneval+, mbpp or mbpp+; data: its official file, or a folder that holds it. out: the folder
     of the run, which is resumed if it was interrupted. columns: names; by default the eight of the paper. limit: number
     of items, drawn by the seed. shown: number of tests in the tasks of MBPP. is_any: accept rows other than the
-    official ones. jobs: answers scored at a time, 0 for one per core. listen: called with the column, the number of its
-    answers, their total, and the seconds. Raises what query raises, UsageError if the folder holds another run,
-    ModelError for a model that cannot be used.
+    official ones. jobs: answers scored at a time, 0 for one per core. documents: questions with solutions that the
+    columns documents show. listen: called with the column, the number of its answers, their total, and the seconds.
+    Raises what query raises, UsageError if the folder holds another run or a column lacks its documents, ModelError for
+    a model that cannot be used.
     """
     from pkg.lab.audit.leak_audit import collect_solutions, read_marks
     from pkg.lab.evaluation.code.benchmark_run import BenchmarkRun, SearchedGraph
@@ -61,13 +66,37 @@ def evaluate_code(
     chosen = choose_benchmark_conditions(columns)
     whole = read_benchmark(benchmark, Path(data), shown, is_any)
     run = BenchmarkRun(chosen, whole, Path(out), options or SolverOptions(), limit, jobs, listen)
+    found = _search_documents(chosen, documents, whole)
     with ExitStack() as stack:
         searched = None
         if run.needs_graph:
             graph = stack.enter_context(open_graph(store, ask=ask))
             marks = partial(read_marks, graph.store, collect_solutions(whole))
             searched = SearchedGraph(graph.store, graph.load_encoder(), marks)
-        return run.run(stack.enter_context(use_model(model)), searched)
+        return run.run(stack.enter_context(use_model(model)), searched, found)
+
+
+def _search_documents(
+    conditions: Sequence[Condition], options: lab_types.DocumentOptions | None, benchmark: Benchmark
+) -> SearchedDocuments | None:
+    """Read the documents that conditions show; None if no condition shows any; raises UsageError without files."""
+    from pkg.lab.audit.document_leaks import mark_documents
+    from pkg.lab.audit.leak_audit import collect_solutions
+    from pkg.lab.evaluation.code.benchmark_run import SearchedDocuments
+    from pkg.lab.evaluation.documents.document_finder import DocumentFinder
+    from pkg.lab.evaluation.documents.document_rows import read_documents
+
+    needing = [condition.name for condition in conditions if condition.needs_documents]
+    if not needing:
+        return None
+    if options is None or not options.files:
+        raise UsageError(f"the column {needing[0]} shows rows of files; name them with --documents FILE")
+    found = read_documents(options.files)
+    encoder, order = options.encoder, options.order or options.encoder
+    return SearchedDocuments(
+        lambda other: DocumentFinder(found, encoder, order, other),
+        lambda: mark_documents(found.documents, collect_solutions(benchmark)),
+    )
 
 
 def evaluate_repository(

@@ -46,6 +46,18 @@ class SolverOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """Files of questions with solutions that an evaluation shows, and the encoders that find them (U-02 to U-05).
+
+    files: JSON lines, JSON arrays, CSV or Parquet, each also gzipped but Parquet.
+    """
+
+    files: Sequence[str] = ()
+    encoder: str = "static"  # searches the documents
+    order: str | None = None  # orders the best ones by its token vectors; None for that of the search
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationOptions:
     """Options of an evaluation of retrieval; without modes, all for which the graph has nodes."""
 

@@ -16,6 +16,7 @@ from pkg.lab.evaluation.repository.repository_items import FoundItems as FoundIt
 from pkg.lab.evaluation.retrieval.retrieval_evaluation import RetrievalReport as RetrievalReport
 from pkg.lab.lab_options import BenchOptions as BenchOptions
 from pkg.lab.lab_options import DatasetOptions as DatasetOptions
+from pkg.lab.lab_options import DocumentOptions as DocumentOptions
 from pkg.lab.lab_options import EvaluatedMode as EvaluatedMode
 from pkg.lab.lab_options import RankingName as RankingName
 from pkg.lab.lab_options import SolverOptions as SolverOptions

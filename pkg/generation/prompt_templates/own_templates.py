@@ -6,7 +6,8 @@ Helpers come before the task, because a small model copies what directly precede
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pkg.extract.syntax import parse_code
@@ -21,6 +22,7 @@ from pkg.generation.prompt_templates.template_lines import (
     list_attempt_lines,
     list_helper_comments,
     list_helper_lines,
+    list_similar_comments,
     quote,
 )
 from pkg.models.text_model import Message
@@ -48,6 +50,10 @@ INSTRUCTIONS: dict[TaskType, Instructions] = {
     ),
     "plain": Instructions(CODE_NOTE, ""),
 }
+
+
+ListHelpers = Callable[[Sequence[HelperText], str], Iterator[str]]
+"""Lists the lines of helpers, with a mark before each."""
 
 
 def write_brief(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> Prompt:
@@ -92,7 +98,13 @@ def write_raw(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequenc
 
     Helpers and attempts come before it as comments, which a model does not take for the answer.
     """
-    lines = [*list_helper_comments(helpers), *list_attempt_comments(attempts)]
+    return _write_raw(list_helper_comments, task, helpers, attempts)
+
+
+def _write_raw(
+    list_helpers: ListHelpers, task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]
+) -> Prompt:
+    lines = [*list_helpers(helpers, "# "), *list_attempt_comments(attempts)]
     lines += [""] if lines else []
     if task.stub is None:
         lines += [comment(task.text.strip("\r\n"))]
@@ -114,11 +126,22 @@ def write_header(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequ
 
     The prompt ends where the body of the function begins.
     """
+    return _write_header(list_helper_comments, task, helpers, attempts)
+
+
+def write_similar(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> Prompt:
+    """Write the prompt of write_header with the helpers as similar questions and their solutions (U-06)."""
+    return replace(_write_header(list_similar_comments, task, helpers, attempts), template="similar/1")
+
+
+def _write_header(
+    list_helpers: ListHelpers, task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]
+) -> Prompt:
     begun = begin_answer(task.stub or "")
     end = _find_docstring_end(begun)
     if end is None:
-        return write_raw(task, helpers, attempts)
-    section = [*list_helper_comments(helpers, end.margin), *list_attempt_comments(attempts, end.margin)]
+        return _write_raw(list_helpers, task, helpers, attempts)
+    section = [*list_helpers(helpers, end.margin), *list_attempt_comments(attempts, end.margin)]
     text = quote(begun)
     if section:
         above, below = begun[: end.offset], begun[end.offset :]

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 
 from pkg.errors import UsageError
-from pkg.generation.prompt_templates.own_templates import write_brief, write_header, write_primed, write_raw
+from pkg.generation.prompt_templates.own_templates import (
+    write_brief,
+    write_header,
+    write_primed,
+    write_raw,
+    write_similar,
+)
 from pkg.generation.prompt_templates.paper_templates import (
     write_codellama,
     write_deepseek,
@@ -23,6 +29,7 @@ _WRITE: dict[str, Write] = {
     "primed": write_primed,
     "raw": write_raw,
     "header": write_header,
+    "similar": write_similar,
     "generic": write_generic,
     "codellama": write_codellama,
     "starcoder2": write_starcoder2,

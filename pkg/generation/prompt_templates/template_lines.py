@@ -17,15 +17,17 @@ HELPERS_NOTE = "Code that may help:"
 CODE_NOTE = "Code of the project:"
 ATTEMPTS_START, ATTEMPTS_END = "Earlier attempts failed, the oldest first:", "End of attempts."
 PROBLEM_START, PROBLEM_END = "Problem:", "End of problem."
+SIMILAR_START, SIMILAR_END = "Similar questions and their solutions:", "End of similar questions."
 RESULT = "What happened:"
 ATTEMPTS_ADVICE = "Find out why they failed, and write code that does not."
 
 _LINES = (
     *(HELPERS_START, HELPERS_END, HELPERS_NOTE, CODE_NOTE),
-    *(ATTEMPTS_START, ATTEMPTS_END, PROBLEM_START, PROBLEM_END, RESULT),
+    *(ATTEMPTS_START, ATTEMPTS_END, PROBLEM_START, PROBLEM_END, RESULT, SIMILAR_START, SIMILAR_END),
 )
 MARKER = re.compile(
-    rf"(?P<head>\s*(?:#\s*)*)(?:{'|'.join(map(re.escape, _LINES))}|helper code \d+:|attempt \d+:)\s*", re.IGNORECASE
+    rf"(?P<head>\s*(?:#\s*)*)(?:{'|'.join(map(re.escape, _LINES))}|(?:helper code|attempt|question|solution) \d+:)\s*",
+    re.IGNORECASE,
 )
 """A template's own line, plain or as a comment."""
 
@@ -97,6 +99,25 @@ def list_helper_comments(helpers: Sequence[HelperText], mark: str = "# ") -> Ite
         yield mark + quote_place(helper.place)
         yield comment(helper.code.rstrip(), mark)
     yield mark + HELPERS_END
+
+
+def list_similar_comments(helpers: Sequence[HelperText], mark: str = "# ") -> Iterator[str]:
+    """Yield helpers as questions with their solutions, a comment mark before each line (U-06); nothing without helpers.
+
+    The question is the first line of a helper if it is a comment, else the place.
+    """
+    if not helpers:
+        return
+    yield mark + SIMILAR_START
+    for number, helper in enumerate(helpers, 1):
+        first, _, rest = helper.code.partition("\n")
+        has_question = first.startswith("# ")
+        question, solution = (first[2:], rest) if has_question else (" ".join(helper.place.split()), helper.code)
+        yield f"{mark}question {number}:"
+        yield comment(question, mark)
+        yield f"{mark}solution {number}:"
+        yield comment(solution.rstrip(), mark)
+    yield mark + SIMILAR_END
 
 
 def list_attempt_comments(attempts: Sequence[Attempt], mark: str = "# ") -> Iterator[str]:

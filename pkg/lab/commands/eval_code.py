@@ -11,12 +11,20 @@ import click
 
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import ProgressBar, say
-from pkg.console.settings import combine, decode_option, jobs_setting, model_setting, source_setting, split_names
+from pkg.console.settings import (
+    combine,
+    decode_option,
+    decode_options,
+    jobs_setting,
+    model_setting,
+    source_setting,
+    split_names,
+)
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import UsageError, count_things
 from pkg.lab.lab_api import evaluate_code
-from pkg.lab.lab_options import SolverOptions
+from pkg.lab.lab_options import DocumentOptions, SolverOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
 
 
-SOLVER = SolverOptions()
+SOLVER, DOCUMENTS = SolverOptions(), DocumentOptions()
 
 out_option = click.option(
     "--out", required=True, callback=decode_option, metavar="FOLDER",
@@ -61,7 +69,20 @@ code_evaluation_options = combine(
     click.option(
         "--columns", multiple=True, callback=split_names, metavar="NAME,...",
         help="Conditions to compare. Default: the eight of the paper; also signatures, random, gold, similarity,"
-        " placebo, placebo-ideal and none:FORM.",
+        " placebo, placebo-ideal, none:FORM, feedback, rag-feedback, documents, documents-reranked and"
+        " documents-feedback.",
+    ),
+    click.option(
+        "--documents", "document_files", multiple=True, callback=decode_options, metavar="FILE",
+        help="File of questions with solutions, for the columns documents; may be repeated.",
+    ),
+    click.option(
+        "--documents-encoder", "document_encoder", default=DOCUMENTS.encoder, show_default=True, metavar="NAME",
+        help="Encoder that searches the documents.",
+    ),
+    click.option(
+        "--documents-order", "document_order", metavar="NAME",
+        help="Encoder whose token vectors order the best documents. Default: that of the search.",
     ),
     click.option("--plus", is_flag=True, help="Use the tests of EvalPlus."),
     click.option("--any-data", "is_any", is_flag=True, help="Accept rows other than the official ones."),
@@ -112,13 +133,17 @@ def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[s
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
     name = f"{benchmark}+" if given.pop("plus") else benchmark
     model = check_model(given.pop("model"))
+    documents = DocumentOptions(*(given.pop(f"document_{name}") for name in ("files", "encoder", "order")))
     with closing(ProgressBar()) as bar:
         report = evaluate_code(
-            name, model, given.pop("data"), given.pop("out"), store=store, options=options,
+            name, model, given.pop("data"), given.pop("out"), store=store, options=options, documents=documents,
             listen=lambda column, done, total, seconds: bar.count(f"answering, {column}", done, total),
             ask=choose_ask(), **given,
         )  # fmt: skip
     emit(as_json, report_lines(report), lambda: view_report(report))
+    for file in report.head.get("documents", {}).get("files", ()):
+        if file["skipped"]:
+            say(f"{file['name']}: {count_things(file['skipped'], 'row')} skipped, first {file['first_skip']}")
     lost = sum(each.lost for each in report.columns)
     if lost:
         say(f"{count_things(lost, 'answer')} lost to internal errors, counted as wrong; run again to get them")

@@ -66,6 +66,8 @@ def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, l
     condition = choose_conditions([context])[-1]
     if condition.kind != "written":
         raise UsageError(f"the column {context} chooses among answers; expected one that a model writes")
+    if condition.needs_documents:
+        raise UsageError(f"the column {context} shows rows of files; expected one of: pkg eval humaneval, mbpp")
     if not condition.needs_graph:
         return {item.id: [] for item in benchmark.items}
     if not store:

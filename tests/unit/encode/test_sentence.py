@@ -20,6 +20,15 @@ def test_texts_are_encoded_and_long_ones_counted() -> None:
         assert (vectors.shape, encoder.dimension, encoder.counts.cut) == ((2, 3), 3, 1)
 
 
+def test_each_token_of_a_text_has_a_vector() -> None:
+    with install_sentences() as uses:
+        first, second = SentenceModel("st:intfloat/e5-small-v2", "intfloat/e5-small-v2").embed_tokens(
+            ["a tree", "x"], True
+        )
+        assert (first.tolist(), second.shape) == ([[1, 0, 1], [4, 2, 1]], (1, 3))
+        assert uses.prompts == ["query: "]
+
+
 def test_nothing_is_loaded_before_it_is_used_and_then_without_the_network() -> None:
     with install_sentences() as uses:
         encoder = BatchedEncoder(SentenceModel("st:some/model", "some/model"))

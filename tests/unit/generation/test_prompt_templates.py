@@ -184,7 +184,8 @@ def test_helpers_are_numbered_and_come_before_the_answer(name: str) -> None:
     prompt = TEMPLATES[name].render(make_task("def f(x):\n"), helpers)
     text = "\n".join(list_texts(prompt))
 
-    places = [text.index(part) for part in ("helper code 1:", "def one", "helper code 2:", "def two")]
+    word = "solution" if name == "similar" else "helper code"
+    places = [text.index(part) for part in (f"{word} 1:", "def one", f"{word} 2:", "def two")]
     assert places == sorted(places)
 
 

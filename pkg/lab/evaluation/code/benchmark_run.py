@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pkg.encode.encoder import Encoder
 from pkg.errors import InputError
@@ -15,7 +15,7 @@ from pkg.graph.store import GraphStore
 from pkg.lab.evaluation.code.benchmarks import Benchmark, draw_items, read_benchmark
 from pkg.lab.evaluation.code.code_evaluation import KEY_DIGITS, Evaluation, EvaluationListen
 from pkg.lab.evaluation.code.code_report import CodeReport, read_report
-from pkg.lab.evaluation.code.contexts import ContextFinder, ShownLeaks
+from pkg.lab.evaluation.code.contexts import CodeFinder, ContextFinder, ShownLeaks
 from pkg.lab.evaluation.code.evaluation_conditions import Condition
 from pkg.lab.evaluation.code.hidden_tests import LIMITS, PLUS_LIMITS, HiddenTestsJudge
 from pkg.lab.evaluation.code.run_folder import RunFolder, read_head, write_costs, write_tasks
@@ -24,6 +24,20 @@ from pkg.lab.lab_options import SolverOptions
 from pkg.model import Leak
 from pkg.models.text_model import TextModel
 from pkg.sandbox.worker_pool import open_sandbox
+
+
+class SearchedDocuments(NamedTuple):
+    """The documents that a run shows, and their leaks."""
+
+    make_finder: Callable[[CodeFinder | None], DescribedFinder]  # given the finder of the code of a graph
+    read_leaks: Callable[[], Mapping[str, Collection[Leak]]]  # called once for the leaks of the benchmark by place
+
+
+class DescribedFinder(CodeFinder, Protocol):
+    """Finds documents, and describes them for the head of a run."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return the values that identify the documents and their search."""
 
 
 class SearchedGraph(NamedTuple):
@@ -51,19 +65,27 @@ class BenchmarkRun:
         """Return whether a condition shows code of a graph."""
         return any(condition.needs_graph for condition in self.conditions)
 
-    def run(self, model: TextModel, graph: SearchedGraph | None) -> CodeReport:
+    def run(
+        self, model: TextModel, graph: SearchedGraph | None, documents: SearchedDocuments | None = None
+    ) -> CodeReport:
         """Answer the items in every condition, score the answers, and return the report.
 
         Raises UsageError if the folder holds another run, and the errors of model, graph and sandbox.
         """
         options, items = self.options, draw_items(self.benchmark, self.limit, self.options.seed)
-        finder, described, costs, leaks = None, "", {}, ShownLeaks(None, dict)
+        finder: CodeFinder | None = None
+        described, costs, leaks = "", {}, ShownLeaks(None, dict)
         if graph is not None:
             finder = ContextFinder(graph.store, graph.encoder, options.source, options.seed)
             leaks = ShownLeaks(graph.store, graph.read_marks)
             described = describe_graph(graph.store, options.source)
             costs = measure_graph(graph.store, options.source)
-        folder = RunFolder(self.folder, describe_run(items, model, options, described))
+        head = describe_run(items, model, options, described)
+        if documents is not None:
+            finder = found = documents.make_finder(finder)
+            leaks = leaks.with_documents(documents.read_leaks)
+            head["documents"] = found.describe()
+        folder = RunFolder(self.folder, head)
         write_tasks(folder.path, partial(describe_tasks, self.benchmark.items))
         write_costs(folder.path, costs)
         with open_sandbox(jobs=self.jobs) as sandbox:

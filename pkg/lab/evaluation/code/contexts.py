@@ -230,20 +230,37 @@ def _read_score(found: QueryResult) -> float | None:
 class ShownLeaks:
     """Finds the leaks of shown code by its place; the marks of the graph are read when first needed."""
 
-    def __init__(self, store: GraphStore | None, read_marks: Callable[[], Mapping[str, Collection[Leak]]]) -> None:
-        """Take a graph, or None, and the function that reads the leaks of its nodes."""
-        self._store, self._read_marks = store, read_marks
+    def __init__(
+        self,
+        store: GraphStore | None,
+        read_marks: Callable[[], Mapping[str, Collection[Leak]]],
+        read_documents: Callable[[], Mapping[str, Collection[Leak]]] = dict,
+    ) -> None:
+        """Take a graph, or None, and the functions that read the leaks: of its nodes by id, of documents by place."""
+        self._store, self._read_marks, self._read_documents = store, read_marks, read_documents
+
+    def with_documents(self, read_documents: Callable[[], Mapping[str, Collection[Leak]]]) -> ShownLeaks:
+        """Return these leaks with those of documents, read by place when first needed."""
+        return ShownLeaks(self._store, self._read_marks, read_documents)
 
     def tell(self, item: str, places: Sequence[str]) -> tuple[str, ...]:
         """Return the leaks of the code at some places, shown for an item, with their kinds: `same_code MBPP/2`."""
         found = {f"{leak.kind} {leak.task}" for place in places for leak in self._find(place)}
         return tuple(sorted(found | ({f"same_code {item}"} if REFERENCE in places else set())))
 
-    def _find(self, place: str) -> Sequence[Leak]:
-        if place == REFERENCE or self._store is None:
+    def _find(self, place: str) -> Collection[Leak]:
+        if place == REFERENCE:
+            return ()
+        if place in self._documents:
+            return self._documents[place]
+        if self._store is None:
             return ()
         piece = _PLACE.match(place)
         return self._marked[(piece["path"], int(piece["first"]), int(piece["last"])) if piece else place]
+
+    @cached_property
+    def _documents(self) -> Mapping[str, Collection[Leak]]:
+        return self._read_documents()
 
     @cached_property
     def _marked(self) -> dict[tuple[str, int, int] | str, list[Leak]]:

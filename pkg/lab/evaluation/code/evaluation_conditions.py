@@ -25,8 +25,13 @@ but its docstring.
 Finder = Literal[
     "", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold",
     "deps", "usages", "similar", "func-pkg:signature", "func-pkg:docstring", "func-pkg:usage", "func-pkg:body",
+    "documents", "documents-reranked",
 ]  # fmt: skip
 """Method that finds the code shown in a prompt; "" for none."""
+
+
+DOCUMENT_FINDERS: tuple[Finder, ...] = ("documents", "documents-reranked")
+"""Finders of questions with solutions in files, without a graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,12 @@ class Condition:
     @property
     def needs_graph(self) -> bool:
         """Return whether it shows code of a graph."""
-        return self.finder not in ("", "gold")
+        return self.finder not in ("", "gold", *DOCUMENT_FINDERS)
+
+    @property
+    def needs_documents(self) -> bool:
+        """Return whether it shows questions with solutions from files."""
+        return self.finder in DOCUMENT_FINDERS
 
 
 _AMONG = ("none", "func-bm25", "func-pkg", "block-pkg")
@@ -53,6 +63,23 @@ _CASCADE = ("none", "signatures", "func-pkg", "none:brief")  # the steps of pkg 
 _PLACEBO = ("none", "none:brief", "none:raw", "none:generic")
 
 _ORDER = ("written", "mended", "cascade", "chosen", "ideal")
+
+_DOCUMENTS = (
+    Condition(
+        "documents", "Documents", "written", "similar questions with their solutions, by cosine (U-02, U-03, U-06)",
+        "documents", "similar",
+    ),
+    Condition(
+        "documents-reranked", "Documents, reranked", "written", "as documents, ordered by late interaction (U-04)",
+        "documents-reranked", "similar",
+    ),
+    Condition(
+        "documents-feedback", "Documents and feedback", "mended",
+        "as documents-reranked, and told which examples fail, twice at most (U-13)", template="similar",
+        among=("documents-reranked",),
+    ),
+)  # fmt: skip
+"""The conditions of the paper on RAG with feedback."""
 
 _FIXED = (
     Condition("none", "None", "written", "no code is shown (P-28)"),
@@ -80,6 +107,7 @@ _FIXED = (
         "rag-feedback", "RAG and feedback", "mended",
         "as func-pkg, and told which examples fail, twice at most (U-13)", among=("func-pkg",),
     ),
+    *_DOCUMENTS,
     Condition("deps", "Scope", "written", "signatures of what its class and module define and import", "deps"),
     Condition("usages", "Usages", "written", "lines of the callers of the function, around the calls", "usages"),
     Condition(

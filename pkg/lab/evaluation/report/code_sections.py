@@ -10,6 +10,7 @@ from pathlib import Path
 from pkg.lab.evaluation.code.code_report import NONE_SOLVES, Case, CodeReport, ConditionFigures
 from pkg.lab.evaluation.code.evaluation_conditions import name_condition
 from pkg.lab.evaluation.code.hidden_tests import ERRORS
+from pkg.lab.evaluation.report.feedback_tables import list_feedback_tables
 from pkg.lab.evaluation.report.paper_tables import Run, is_humaneval, is_mbpp, list_comparisons, list_costs, mark_row
 from pkg.lab.evaluation.report.pictures import list_pictures
 from pkg.lab.evaluation.report.report_format import NOTHING, Mark, Section, Table, write_count, write_number
@@ -51,7 +52,8 @@ def _compare(benchmark: str, runs: Sequence[Run]) -> Section:
     """Compare the runs of a benchmark with each other and with the paper."""
     items = sorted({run.report.columns[0].items for run in runs})
     text = f"{' and '.join(map(str, items))} tasks. Marked is what is above or below the column without context."
-    return Section(_name_benchmark(benchmark), 2, text, tuple(list_comparisons(benchmark, runs)))
+    tables = (*list_comparisons(benchmark, runs), *list_feedback_tables(benchmark, runs))
+    return Section(_name_benchmark(benchmark), 2, text, tables)
 
 
 def _name_benchmark(benchmark: str) -> str:

@@ -1,0 +1,44 @@
+"""Late interaction rewards a text for the best token of each token of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from pkg.encode.encoder import Vectors
+from pkg.errors import UsageError
+from pkg.lab.evaluation.documents.late_interaction import open_token_model, order_by_tokens, score_tokens
+
+
+def make_vectors(*rows: Sequence[float]) -> Vectors:
+    return np.array(rows, np.float32).reshape(len(rows), 2)
+
+
+def test_the_score_is_the_mean_of_the_best_cosines_whatever_the_lengths() -> None:
+    query = make_vectors((1, 0), (0, 3))
+    assert score_tokens(query, make_vectors((5, 0), (1, 1))) == pytest.approx((1 + 0.5**0.5) / 2, abs=1e-6)
+    assert score_tokens(query, make_vectors()) == 0
+
+
+class Letters:
+    """Embeds a as one direction, and every other letter as the other."""
+
+    def embed_tokens(self, texts: Sequence[str], is_query: bool) -> list[Vectors]:
+        return [make_vectors(*((1, 0) if letter == "a" else (0, 1) for letter in text)) for text in texts]
+
+
+def test_the_best_text_comes_first_and_ties_keep_their_order() -> None:
+    assert order_by_tokens(Letters(), "ab", ["bb", "ba", "aaaa", "ab"]) == [1, 3, 0, 2]
+    assert order_by_tokens(Letters(), "ab", []) == []
+
+
+def test_the_words_of_the_default_encoder_find_a_text_about_the_question() -> None:
+    texts = ["shift each letter of a text", "read a file line by line", "the area of a circle"]
+    assert order_by_tokens(open_token_model("static"), "radius of the circle", texts)[0] == 2
+
+
+def test_an_encoder_without_token_vectors_is_refused() -> None:
+    with pytest.raises(UsageError, match="no vectors of tokens; expected static, minilm or st:NAME"):
+        open_token_model("openai:embedder@http://localhost:1/v1")
