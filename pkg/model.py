@@ -523,6 +523,7 @@ class Hit:
     twins: tuple[str, ...] = ()  # variants, such as its async form, collapsed into this one: path::qualname
     functions: tuple[FunctionPlace, ...] = ()  # of a file: the best ones; the first of them make its score
     is_stale: bool = False  # whether its file changed since the build
+    start_col: int = 0  # byte column of the first character of the content in its file
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,7 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         path=node.path,
         qualname=node.qualname,
         kind=node.kind,
+        start_col=node.start_col,
         start_line=node.start_line,
         end_line=node.end_line,
         score=match.score,

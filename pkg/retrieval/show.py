@@ -33,6 +33,7 @@ class Definition:
     docstring_source: str | None  # of a function: human, fim, template or none
     content: str
     is_stale: bool = False  # whether its file has changed since the build
+    start_col: int = 0  # byte column of the first character of the content in its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ def _describe(node: Node, head: Head, is_stale: bool) -> Definition:
         label=node.label.value,
         source=node.source,
         path=node.path,
+        start_col=node.start_col,
         start_line=node.start_line,
         end_line=node.end_line,
         qualname=node.qualname,

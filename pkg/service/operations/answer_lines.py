@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 _HIT_FIELDS = (
-    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
-    "cosine", "content", "pruned_content", "same_content",
+    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "start_col", "score",
+    "score_pruned", "cosine", "content", "pruned_content", "same_content",
 )  # fmt: skip
 _DOCSTRING_FIELDS = ("docstring", "docstring_source")  # of functions alone
 _HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and blocks that have them

@@ -6,13 +6,9 @@ import { count, make, spell } from './words.js';
 const SHOWN_AT_ONCE = 600; // lines; further ones are shown on request
 const LONGEST_LINE = 2000; // characters shown; longer lines are generated code
 
-// Restore the indentation of the first line of a definition or block, whose text starts at its first token.
-export function indentFirst(content, isBlock = false) {
-  const [first, ...rest] = content.split('\n'), filled = rest.filter((line) => line.trim());
-  const depth = (line) => line.length - line.trimStart().length, least = Math.min(...filled.map(depth));
-  if (!filled.length) return content;
-  const isBeside = isBlock || first.startsWith('@') || filled.some((line) => depth(line) === least && line.trim().startsWith(')'));
-  return ' '.repeat(Math.max(0, least - (isBeside ? 0 : 4))) + content;
+// Restore the indentation of the first line: the text of a definition or block starts at its first token.
+export function indentFirst({ content, start_col: column }) {
+  return (/\n\t/.test(content) ? '\t' : ' ').repeat(column ?? 0) + content;
 }
 
 // marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines struck through.

@@ -27,7 +27,7 @@ function showHit(hit) {
   const href = ['Chunk', 'Module'].includes(hit.label) ? addressOf({ ...place, label: 'File' }) : addressOf(place);
   const cuts = (hit.pruned ?? []).map((each) => [each.start_line, each.end_line]);
   const struck = cuts.length ? make('span', { className: 'sure' }, `${count(cuts.length, 'branch', 'branches')} cut`) : null;
-  const content = indentFirst(hit.content, hit.kind === 'body');
+  const content = indentFirst(hit);
   return make('article', { className: 'hit' },
     make('h2', {}, badge(place.label), ' ', kind ? make('span', { className: 'under' }, `${kind} `) : null, make('a', { className: 'name', href }, hit.qualname), ' ', struck),
     make('p', { className: 'under' }, editorLink(place, hit.start_line), hit.is_stale ? make('span', { className: 'stale' }, 'stale') : null,

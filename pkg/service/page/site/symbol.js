@@ -91,7 +91,7 @@ function showDefinition(definition, links, stops, trail) {
     for (const line of each.lines) mark(line, { names: lastNames(each.qualname), href, title });
   }
   for (const each of stops) for (const line of each.lines) mark(line, { names: lastNames(each.qualname), isStop: true, title: `not bound: ${each.rule}` });
-  return make('article', {}, showCode(indentFirst(definition.content), definition.start_line, { marks, label: `Source of ${definition.qualname}` }));
+  return make('article', {}, showCode(indentFirst(definition), definition.start_line, { marks, label: `Source of ${definition.qualname}` }));
 }
 
 function showCoverage(coverage) {
