@@ -40,11 +40,14 @@ _INSTALLING = {"scope": "--scope", "is_written": "--write"}
 
 @click.command(epilog="Example:  pkg mcp   or   pkg mcp --install claude-code --write")
 @store_options
-@source_setting(help="Serve only this source.")
+@source_setting(
+    help="Serve only this source. Default: that of the current folder; all, or outside of any: all sources."
+)
 @click.option(
     "--here",
     is_flag=True,
-    help="Serve the source of the current folder, or all sources outside of any.",
+    help="Serve the source of the current folder.",
+    deprecated="It is the default; version 0.4 will not have it",
 )
 @click.option(
     "--model",
@@ -82,8 +85,7 @@ def mcp(store: str, as_json: bool, **given: Any) -> None:
     _check(given)
     if given["agent"] is not None:
         scope: Scope = given["scope"] or "project"
-        is_here = given["here"] or (scope == "user" and given["source"] is None)  # one entry for all projects
-        flags = {"--here": is_here, "--allow-build": given["allow_build"], "--watch": given["watch"]}
+        flags = {"--allow-build": given["allow_build"], "--watch": given["watch"]}
         named = {"--source": given["source"], "--model": _name_model(given["model"], scope)}
         plan = plan_installation(given["agent"], scope, list_words(_name_shared(store, scope), named, flags, scope))
         if given["is_written"]:
@@ -129,11 +131,9 @@ def _serve(store: str, given: dict[str, Any]) -> None:
         from pkg.service.mcp.tool_server import ToolServer
     except ImportError as fault:
         raise MissingExtraError("pydantic", "service", "the server for agents") from fault
-    source = given["source"]
-    if given["here"]:
-        from pkg.service.mcp.served_source import find_served_source
+    from pkg.service.mcp.served_source import choose_served
 
-        source = find_served_source(store, Path.cwd())
+    source = choose_served(store, given["source"], Path.cwd())
     service = GraphService(ServiceOptions(store, source, given["model"], given["allow_build"]))
     if given["watch"]:
         _watch(service)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
 from pkg.service.http.service_app import serve_graph
+from pkg.service.mcp.served_source import choose_served
 from pkg.service.page.page_routes import make_routes, prepare_page
 from pkg.service.source_watcher import watch_sources
 from pkg.service.web.web_server import is_loopback
@@ -24,7 +26,9 @@ from pkg.service.web.web_server import is_loopback
 
 @click.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")
 @store_options
-@source_setting(help="Serve only this source. Default: all.")
+@source_setting(
+    help="Serve only this source. Default: that of the current folder; all, or outside of any: all sources."
+)
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -68,7 +72,8 @@ def serve(store: str, **given: Any) -> None:
     token = choose_token(given["host"], given["has_token"])
     limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)
     options = HttpOptions(given["host"], given["port"], None if token is None else token.text, limits)
-    service = GraphService(ServiceOptions(store, given["source"], given["model"], given["allow_build"]))
+    source = choose_served(store, given["source"], Path.cwd())
+    service = GraphService(ServiceOptions(store, source, given["model"], given["allow_build"]))
     with closing(service):
         _say_state(service, given)
         if given["watch"]:

@@ -117,7 +117,7 @@ def _plan(store: str, agents: Sequence[str], is_agreed: bool) -> list[Installati
     is_watched = find_spec(WATCHER) is not None and (
         is_agreed or (can_ask() and click.confirm("Keep the graph current while an agent runs?", True, err=True))
     )
-    words = list_words(store, {}, {"--here": True, "--watch": is_watched})
+    words = list_words(store, {}, {"--watch": is_watched})
     return [plan_installation(agent, "user", words) for agent in agents]
 
 

@@ -20,10 +20,6 @@ SHOWN_FILES = 5  # of one source; JSON output lists all
 _STATES = {"changed": "changed", "gone": "is gone", "unreadable": "cannot be read"}
 
 
-ALL = "all"
-"""Value of --source that selects all sources even inside a source's folder; a source of this name takes precedence."""
-
-
 @contextmanager
 def open_answering(store: str, fresh: bool, source: str | None) -> Iterator[tuple[Graph, str | None]]:
     """Open a graph for queries, with the name of the selected source, or None for all.
@@ -44,10 +40,11 @@ def choose_asked(graph: Graph, source: str | None) -> str | None:
 
     If the folder selects one of several sources, a note goes to standard error.
     """
+    from pkg.service.mcp.served_source import ALL, choose_source
+
     known = graph.store.sources()
     if source is not None:
         return None if source == ALL and ALL not in {each.name for each in known} else source
-    from pkg.service.mcp.served_source import choose_source
 
     found = None
     if len(known) > 1:

@@ -1,4 +1,4 @@
-"""Find the source that belongs to the folder of an agent."""
+"""Find the source that belongs to the folder of an agent or a server."""
 
 from __future__ import annotations
 
@@ -9,6 +9,21 @@ from pathlib import Path
 from pkg.api import open_graph
 from pkg.errors import PkgError
 from pkg.model import Source
+
+ALL = "all"
+"""Value of --source that selects all sources even inside a source's folder; a source of this name takes precedence."""
+
+
+def choose_served(store: str, requested: str | None, folder: Path) -> str | None:
+    """Return the source to serve: the requested one, else the one of the folder; None for all.
+
+    A graph that cannot be read yet has no source of the folder.
+    """
+    if requested != ALL:
+        return requested or find_served_source(store, folder)
+    with suppress(PkgError), open_graph(store) as graph:
+        return ALL if ALL in {each.name for each in graph.store.sources()} else None
+    return None
 
 
 def find_served_source(store: str, folder: Path) -> str | None:

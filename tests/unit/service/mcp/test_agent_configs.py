@@ -217,17 +217,15 @@ def test_a_file_that_cannot_be_changed_safely_is_not_changed(agent: str, text: s
 
 
 def test_a_store_path_is_absolute_and_passwords_are_refused(tmp_path: Path) -> None:
-    words = list_words("sqlite:///graph.db", {"--source": None}, {"--here": True, "--allow-build": True}, "user")
-    assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--here", "--allow-build"]
+    words = list_words("sqlite:///graph.db", {"--source": None}, {"--watch": True, "--allow-build": True}, "user")
+    assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--watch", "--allow-build"]
     with pytest.raises(Exception, match="holds a password"):
         list_words("neo4j://me:secret@host", {}, {})
 
 
-def test_a_user_entry_finds_the_project_of_its_working_directory() -> None:
+def test_a_user_entry_leaves_the_source_to_its_working_directory() -> None:
     shown = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--json"])
-    assert json.loads(shown.stdout)["server"]["args"][-1] == "--here"
-    named = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--source", "shop", "--json"])
-    assert "--here" not in json.loads(named.stdout)["server"]["args"]
+    assert json.loads(shown.stdout)["server"]["args"][-1] == "mcp"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="scripts have other names elsewhere")
@@ -298,7 +296,7 @@ def test_the_path_of_a_model_file_is_absolute(tmp_path: Path, model: str, writte
     Path("folder").mkdir()
     given = ["mcp", "--install", "cursor", "--scope", "user", "--model", model, "--json"]
     args = json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
-    assert args[:-1] == ["mcp", "--model", written.format(here=Path.cwd(), home=tmp_path)]
+    assert args == ["mcp", "--model", written.format(here=Path.cwd(), home=tmp_path)]
 
 
 @pytest.mark.parametrize(
