@@ -86,11 +86,13 @@ def run_preferences(bench: str, as_json: bool, given: dict[str, Any]) -> None:
     from pkg.lab.evaluation.preferences.preference_bench import PreferenceFolder, make_graded_items
     from pkg.lab.evaluation.preferences.preference_report import list_earlier, report_grading
     from pkg.lab.evaluation.report.preference_tables import TITLE, list_preference_sections
+    from pkg.lab.judge.judging import check_judge_name
 
     models = label_models(list(dict.fromkeys(given["models"])))
     if not models:
         raise UsageError("no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, once or several times")
     systems, out = list(models.values()), given["out"]
+    check_judge_name(given["judge"])
     baseline = models[find_model(models, given["baseline"] or next(iter(models)))]
     rows, graded, references = _read_rows(bench, given)
     options = DatasetOptions(seed=given["seed"], max_tokens=given["max_tokens"], temperature=given["temperature"])

@@ -36,6 +36,7 @@ from pkg.lab.evaluation.questions.qa_records import (
     report_questions,
 )
 from pkg.lab.judge.judge_tasks import JudgeOptions, Orders
+from pkg.lab.judge.judging import check_judge_name, find_check, judge_tasks, open_judge
 from pkg.lab.lab_api import evaluate_questions
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -
         raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
     if judge is None and (given["page"] or given["figures"]):
         raise UsageError("--html and --figures show win rates, which need a judge; add --judge")
+    check_judge_name(judge)
     items = draw(_read_items(path), given["limit"], options.seed)
     with open_graph(store, ask=choose_ask()) as graph:
         if is_several:
@@ -216,7 +218,6 @@ def _judge(
     from pkg.lab.judge.judge_check import describe_check
     from pkg.lab.judge.judge_tasks import make_tasks
     from pkg.lab.judge.judgements import JudgementFile
-    from pkg.lab.judge.judging import find_check, judge_tasks, open_judge
 
     options = JudgeOptions(
         "pairwise", runs=given["runs"], orders=given["orders"], baseline=baseline, seed=given["seed"]

@@ -37,7 +37,7 @@ from pkg.lab.judge.judgements import (
 )
 from pkg.lab.judge.ratings import Rating
 from pkg.models.prompt_batch import BatchingModel, Conversation, write, write_all
-from pkg.models.registry import open_model
+from pkg.models.registry import check_ready, open_model
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.models.usage import Price
 from pkg.rerank.extraction import extract_code
@@ -374,6 +374,12 @@ def open_judge(model: str | None, options: JudgeOptions, stored: JudgementFile, 
     finally:
         if sandbox is not None:
             sandbox.close()
+
+
+def check_judge_name(model: str | None) -> None:
+    """Raise UsageError for an invalid judge and MissingExtraError for a missing package, before answers are written."""
+    if model not in (None, NO_MODEL):
+        check_ready(str(model))
 
 
 def judge_tasks(judge: Judge, tasks: Sequence[JudgeTask], listen: Listen | None = None) -> Iterator[Judgement]:

@@ -48,6 +48,7 @@ def use_models(monkeypatch: pytest.MonkeyPatch, identity: str = "1") -> dict[str
 
     monkeypatch.setattr(registry, "open_model", open_model)
     monkeypatch.setattr(judging, "open_model", open_model)
+    monkeypatch.setattr(judging, "check_ready", registry.split_name)
     return opened
 
 
@@ -111,6 +112,14 @@ def test_other_judges_of_the_same_run_stand_beside(folder: Path, monkeypatch: py
     page = (folder / "page.html").read_text()
     assert "overlap / large" in page
     assert "judge / large" in page
+
+
+def test_a_judge_that_cannot_be_opened_is_refused_before_the_models_answer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = use_models(monkeypatch)
+    done = run(judge="other:judge")
+    assert (done.exit_code, "no model 'other:judge'" in done.output, opened) == (2, True, {})
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,7 @@ def test_the_oracle_searches_the_right_file_alone_and_says_so() -> None:
         (("--systems", "web"), "unknown system 'web'"),
         (("--judge", "none"), "give --model"),
         (("--html", "page.html"), "add --judge"),
+        ((*MODEL, "--judge", "other:judge"), "no model 'other:judge'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(words: tuple[str, ...], told: str) -> None:
