@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property
@@ -239,6 +239,16 @@ class HfModel:
     def parameters(self) -> int | None:
         """Return the number of parameters."""
         return int(self._model.num_parameters())
+
+    @property
+    def layers(self) -> int:
+        """Return the number of layers."""
+        return int(self._model.config.num_hidden_layers)
+
+    def change_attention(self, description: str, change: Callable[[Any], None]) -> None:
+        """Change the attention of the loaded model; the description becomes part of its identity."""
+        change(self._model)
+        self.identity = f"{self.identity} {description}"
 
     @property
     def window(self) -> int | None:

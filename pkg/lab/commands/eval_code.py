@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
+    from pkg.models.text_model import TextModel
 
 
 SOLVER, DOCUMENTS = SolverOptions(), DocumentOptions()
@@ -92,6 +93,14 @@ code_evaluation_options = combine(
     ),
     source_setting(help="Search only this source."),
     jobs_setting(help="Answers judged in parallel; 0 for one per core."),
+    click.option(
+        "--unlimited", type=click.IntRange(1), metavar="K",
+        help="Number of nearest keys that an hf: model attends to, as in Unlimiformer.",
+    ),
+    click.option(
+        "--layer-begin", type=click.IntRange(0), metavar="N",
+        help="First layer with that attention. Default: the middle one.",
+    ),
 )  # fmt: skip
 """The options of `pkg eval humaneval` and `mbpp`, except for the store and the number of shown tests of MBPP."""
 
@@ -132,7 +141,7 @@ def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[s
     """Run or resume an evaluation, and write the results of each column; raises UsageError without a model."""
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
     name = f"{benchmark}+" if given.pop("plus") else benchmark
-    model = check_model(given.pop("model"))
+    model = change_attention(check_model(given.pop("model")), given.pop("unlimited"), given.pop("layer_begin"))
     documents = DocumentOptions(*(given.pop(f"document_{name}") for name in ("files", "encoder", "order")))
     with closing(ProgressBar()) as bar:
         report = evaluate_code(
@@ -156,6 +165,20 @@ def check_model(model: str | None) -> str:
             "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
         )
     return model
+
+
+def change_attention(model: str, nearest: int | None, layer_begin: int | None) -> str | TextModel:
+    """Open a model with attention to the nearest keys; return its name without a number of them.
+
+    Raises UsageError for a layer without a number of keys, and the errors of open_unlimited.
+    """
+    if nearest is None:
+        if layer_begin is not None:
+            raise UsageError("--layer-begin chooses a layer for --unlimited; give both")
+        return model
+    from pkg.lab.unlimited.unlimited_model import open_unlimited
+
+    return open_unlimited(model, nearest, layer_begin)
 
 
 def report_lines(report: CodeReport) -> Iterator[dict[str, Any]]:
