@@ -20,7 +20,9 @@ from pkg.trust import TrustedFile, find_user_folder, identify, read_trust, trust
 USER_FILE = "pkg.toml"  # in the folder of the user's configuration
 
 HARMLESS: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("blocks", "context", "field", "frame", "helpers", "mode", "ranking", "retriever"), (str,)),
+    **dict.fromkeys(
+        ("blocks", "context", "field", "frame", "helpers", "mode", "ranking", "reader", "retriever"), (str,)
+    ),
     **dict.fromkeys(("source", "tests"), (str,)),
     **dict.fromkeys(("budget", "hops", "jobs", "max_file_size", "prune_steps", "top_k"), (int,)),
     **dict.fromkeys(("declarations", "floor", "json", "text"), (bool,)),

@@ -29,12 +29,21 @@ class Label(str, Enum):
     CONSTANT = "Constant"
     MODULE = "Module"
     CHUNK = "Chunk"
+    FACT = "Fact"
     CALL = "Call"
 
 
 DECLARATION_LABELS = (Label.CLASS, Label.CONSTANT, Label.MODULE)
 """Labels that are searched beside functions and blocks; a search may take all three together."""
-EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT, *DECLARATION_LABELS, Label.CHUNK)
+EMBEDDED_LABELS = (
+    Label.FUNCTION,
+    Label.BLOCK,
+    Label.FUNCTION_NAME,
+    Label.IMPORT,
+    *DECLARATION_LABELS,
+    Label.CHUNK,
+    Label.FACT,
+)
 """The labels whose nodes carry a vector (P-09)."""
 
 
@@ -192,6 +201,22 @@ class Chunk(NamedTuple):
     span: Span
 
 
+FactKind = Literal["section", "text", "item", "term", "table", "row", "code", "value"]
+FACT_KINDS: tuple[FactKind, ...] = get_args(FactKind)
+"""Kinds of facts; a model writes sections (its objects), items (of its lists) and values."""
+
+
+class Fact(NamedTuple):
+    """One fact of a document (P-12): a key with a value, which is the text at its span."""
+
+    name: str  # its key; equal ones of one parent are numbered
+    qualname: str  # the chain of keys, such as Usage > Retries > [2]
+    kind: FactKind
+    span: Span
+    parent: int | None  # index into DocumentUnit.facts
+    value: str | None = None  # written by a model; None for the text at the span
+
+
 class Call(NamedTuple):
     """One call site: the called expression, its line, and the function that contains it."""
 
@@ -287,6 +312,20 @@ class TextUnit:
     status: Status
     reason: str | None
     chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentUnit:
+    """Everything that a reader found in one document: its facts, parents first, and the code in them."""
+
+    text: bytes  # UTF-8; of HTML and notebooks, their text in Markdown
+    language: str  # such as markdown (pkg.extract.documents.document_kinds)
+    status: Status
+    reason: str | None
+    facts: tuple[Fact, ...] = ()
+    languages: tuple[str, ...] = ()  # of each fact; "" except for code
+    code: CodeUnit | None = None  # definitions and blocks at their places in the text; None without any
+    owners: tuple[int, ...] = ()  # the fact that contains each definition of the code
 
 
 @dataclass(frozen=True, slots=True)

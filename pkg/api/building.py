@@ -43,6 +43,8 @@ def build_graph(
     max_file_size: int | None = None,
     follow_links: bool = False,
     text: bool = True,
+    reader: str | None = None,
+    model: str | None = None,
     listener: Listener = NO_LISTENER,
 ) -> api_types.BuildReport:
     """Build or incrementally update the graph of a repository, archive, git revision or corpus.
@@ -53,6 +55,8 @@ def build_graph(
     encoder: such as minilm; default: that of the store. Another encoder encodes the whole graph again.
     follow_links: follow links out of the folder to targets inside the user's home.
     text: include the text files of a repository, such as README.md.
+    reader: make facts of documents instead of sections: structure, or model with the name of a text model. Default:
+    structure for rows of texts, none for everything else.
     Raises pkg.errors.PkgError; the store is then unchanged.
     """
     from pkg.indexing.build import build
@@ -68,6 +72,8 @@ def build_graph(
             max_file_size=max_file_size,
             follow_links=follow_links,
             text=text,
+            reader=reader,
+            model=model,
         )
 
 
@@ -82,6 +88,8 @@ def watch_graph(
     max_file_size: int | None = None,
     follow_links: bool = False,
     text: bool = True,
+    reader: str | None = None,
+    model: str | None = None,
     poll: bool = False,
     on_fault: Callable[[PkgError], None] = lambda fault: None,
     listener: Listener = NO_LISTENER,
@@ -102,6 +110,8 @@ def watch_graph(
         max_file_size=max_file_size,
         follow_links=follow_links,
         text=text,
+        reader=reader,
+        model=model,
         poll=poll,
         say=on_fault,
         open_target=partial(open_target, listener=listener),

@@ -139,8 +139,10 @@ class Graph:
             from pkg.enhance.question_order import open_question_order
 
             order = open_question_order(options.rerank_hits)
-            if order is not None and options.mode == "text":
-                raise UsageError("questions order functions, and mode 'text' finds text files; leave out one of them")
+            if order is not None and options.mode in ("text", "fact"):
+                raise UsageError(
+                    f"questions order functions, and mode '{options.mode}' finds texts; leave out one of them"
+                )
             if order is not None:
                 return order
         from pkg.retrieval.second_look import open_model_order

@@ -17,6 +17,7 @@ from pkg.console.settings import combine, decode_option, is_typed, jobs_setting,
 from pkg.console.streams import decode_word, emit, style_words
 from pkg.console.tables import SHOWN_SKIPS, escape_markup
 from pkg.errors import LocalErrorsFound, UsageError, count_things
+from pkg.models.registry import TEMPLATE
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.service.operations import answer_lines
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from pkg.indexing.report import BuildReport
 
 
+READER_CHOICES = ("structure", "model", "none")
+
 CONTENTS = {
     "Function": ("function", "functions"), "Class": ("class", "classes"), "Constant": ("constant", "constants"),
-    "Chunk": ("section of text", "sections of text"), "File": ("file", "files"), "Row": ("row", "rows"),
+    "Chunk": ("section of text", "sections of text"), "Fact": ("fact", "facts"), "File": ("file", "files"), "Row": ("row", "rows"),
 }  # fmt: skip
 """Singular and plural of the labels in the summary of a build; pkg stats counts all."""
 SHOWN_ERRORS = 5  # internal errors of a build
@@ -58,6 +61,12 @@ SHOWN_ERRORS = 5  # internal errors of a build
     "--text/--no-text",
     default=True,
     help="Read text files too, such as README.md, docs/*.rst and pyproject.toml; --no-text reads only code.",
+)
+@setting(
+    "--reader",
+    type=click.Choice(READER_CHOICES),
+    help="Make facts of documents (Markdown, reStructuredText, HTML, notebooks, rows of texts): by their structure, by"
+    " the nested JSON that --model writes of each, or none. Default: structure for rows of texts, else none.",
 )
 @setting(
     "--follow-links/--no-follow-links",
@@ -101,10 +110,22 @@ def build(
     """
     check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
+    if options["reader"] == "model":
+        options["model"] = check_reader_model(wanted["model"])
     if is_watched:
         run_watch(path, store, poll, as_json, options)
     else:
         run_build(path, store, from_export, remove, is_strict, as_json, options, wanted if is_enhanced else None)
+
+
+def check_reader_model(model: str | None) -> str:
+    """Return the name of the model that reads documents; raises UsageError without one."""
+    if model is None or model == TEMPLATE:
+        raise UsageError(
+            "--reader model needs a text model; expected --model gguf:FILE, openai:NAME@URL or hf:FOLDER, PKG_MODEL, or"
+            " model in pkg.toml; --reader structure needs none"
+        )
+    return model
 
 
 def run_build(

@@ -552,7 +552,7 @@ def _view_places(hit: Hit) -> Iterator[RenderableType]:
 
 def _view_code(hit: Hit) -> Text:
     """Highlight the code of a hit; only the head of a class or module, and plain text unchanged."""
-    if hit.label == "Chunk":
+    if hit.label in ("Chunk", "Fact"):
         return _view_lines(hit.content, hit.start_line, (), has_folds=False, is_text=True)
     is_head = hit.label not in ("Function", "Block")
     return _view_lines(hit.pruned_content if is_head else hit.content, hit.start_line, hit.pruned, is_head)

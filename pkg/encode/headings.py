@@ -27,6 +27,14 @@ def head_text(path: str, qualname: str, text: bytes) -> bytes:
     return b"\n".join((make_heading(path, qualname).encode(), text))
 
 
+MAX_FACT_BYTES = 1_500  # bytes encoded of a fact: those of a chunk; the vector of a longer text is vague
+
+
+def encode_fact(path: str, qualname: str, value: bytes) -> bytes:
+    """Return the text of a fact as it is encoded: its document and keys, above the beginning of its value."""
+    return head_text(path, qualname, value[:MAX_FACT_BYTES])
+
+
 class Headings:
     """The headings of stored nodes; nodes of a corpus have no path."""
 

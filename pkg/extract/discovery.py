@@ -295,11 +295,13 @@ def discover(
     max_file_size: int = DEFAULT_MAX_FILE_SIZE,
     follow_links: bool = False,
     max_text_size: int | None = None,
+    has_documents: bool = False,
 ) -> Discovery:
     """Find the Python files at a path without reading files on disk (P-02).
 
     Folders are walked with their ignore rules; archives and PATH@REVISION are read in place.
     max_text_size: maximal bytes of text files, which are found as well; None excludes them.
+    has_documents: find HTML pages and notebooks as well.
     follow_links: follow links out of a folder within the user's home; those of an archive or a revision are never
     followed.
     Raises PathError if the path has nothing to read; a single bad file is only a Skip.
@@ -308,7 +310,7 @@ def discover(
         os.path.abspath(path)
     except FileNotFoundError:
         raise PathError(f"cannot read {path}: the working folder was deleted; change to one that exists") from None
-    choice = FileChoice(max_file_size, max_text_size)
+    choice = FileChoice(max_file_size, max_text_size, has_documents)
     if os.path.isdir(path):
         return discover_folder(path, choice, follow_links)
     if os.path.lexists(path):

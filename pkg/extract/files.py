@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 from pkg.errors import PathError
+from pkg.extract.documents.document_kinds import MAX_DOCUMENT_SIZE, find_document_kind
 from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.model import Skip
 
@@ -75,12 +76,15 @@ class FileChoice:
 
     max_file_size: int = DEFAULT_MAX_FILE_SIZE  # bytes of a Python file
     max_text_size: int | None = None  # bytes of a text file; None reads none of these
+    has_documents: bool = False  # whether HTML pages and notebooks are read too
 
     def find_limit(self, name: str) -> int | None:
         """Return the size limit of a file by name or path; None if it is not read."""
         if name.endswith(SUFFIXES):
             return self.max_file_size
-        return None if self.max_text_size is None or find_text_kind(name) is None else self.max_text_size
+        if self.max_text_size is not None and find_text_kind(name) is not None:
+            return self.max_text_size
+        return MAX_DOCUMENT_SIZE if self.has_documents and find_document_kind(name) is not None else None
 
 
 ReadCheck: TypeAlias = Callable[[int, str], str | None]

@@ -19,6 +19,8 @@ class InputOptions:
     max_file_size: int | None = None  # bytes
     follow_links: bool = False
     code_only: bool = False  # without text files
+    reader: str | None = None  # of documents: structure, model or none
+    model: str | None = None  # of the reader
 
 
 def format_fingerprint(stamp: str, options: InputOptions) -> str:

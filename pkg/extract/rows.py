@@ -6,12 +6,14 @@ with the reason. records.py reads records from files.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import re
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from pkg.errors import CorpusError
+from pkg.extract.fences import DEFINES, has_prose
 from pkg.extract.records import (
     MAX_ROW_BYTES,
     Fields,
@@ -52,6 +54,7 @@ class Row:
     id: str
     text: str
     query: str  # Alpaca's instruction and input, or ""
+    keys: tuple[str, ...] | None = None  # that enclose a document: its path and heading; None for code
 
 
 class _IdTable:
@@ -76,8 +79,10 @@ _CREATE_IDS = "CREATE TABLE seen (id TEXT PRIMARY KEY, times INTEGER) WITHOUT RO
 _COUNT_ID = "INSERT INTO seen VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1 RETURNING times"
 
 
-def read_rows(path: str, field: str | None = None) -> Iterator[Row | Skip]:
+def read_rows(path: str, field: str | None = None, reader: str | None = None) -> Iterator[Row | Skip]:
     """Iterate over the rows of a corpus; a record that cannot be read is a Skip (P-01).
+
+    reader: makes facts of the texts (P-12); ``none`` for code alone; None: only if the first rows are documents.
 
     A repeated id gets `#2`, `#3`, in the order of the rows.
     Raises PathError for a file that cannot be opened and CorpusError if no row or no field can be read.
@@ -85,8 +90,9 @@ def read_rows(path: str, field: str | None = None) -> Iterator[Row | Skip]:
     with closing(open_records(path)) as items, closing(_IdTable()) as ids:
         first, sample = yield from _read_sample(path, items)
         chosen = _choose_field(path, field, sample)
+        is_document = reader != "none" if reader else field is None and hold_documents(chosen, sample)
         for item in chain(first, items):
-            yield item if isinstance(item, Skip) else _make_row(path, item, chosen, ids)
+            yield item if isinstance(item, Skip) else _make_row(path, item, chosen, ids, is_document)
 
 
 def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tuple[list[Item], list[Fields]]]:
@@ -104,7 +110,7 @@ def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tupl
     raise CorpusError(f"no row of {path} can be read ({found}); expected {describe_expected(path)}")
 
 
-def _make_row(path: str, record: Record, chosen: str, ids: _IdTable) -> Row | Skip:
+def _make_row(path: str, record: Record, chosen: str, ids: _IdTable, is_document: bool) -> Row | Skip:
     index, fields = record
     own_id = _find_id(fields)
     value = _look_up(fields, chosen)
@@ -114,7 +120,37 @@ def _make_row(path: str, record: Record, chosen: str, ids: _IdTable) -> Row | Sk
     if len(text) > MAX_ROW_BYTES:
         return Skip(own_id or name_place(path, index), describe_excess(len(text), "characters"))
     row_id = ids.make_unique(own_id or name_row(index))
-    return Row(row_id, _without_surrogates(text), _find_query(fields, chosen))
+    keys = tuple(_list_keys(fields)) if is_document else None
+    return Row(row_id, _without_surrogates(text), _find_query(fields, chosen), keys)
+
+
+def _list_keys(fields: Fields) -> Iterator[str]:
+    """Yield the keys that enclose the text of a document: the name of its file, and its heading."""
+    for name in ("path", "heading"):
+        value = fields.get(name)
+        if isinstance(value, str) and value.strip():
+            text = " ".join(_without_surrogates(value).split())
+            yield text.rpartition("/")[2].rpartition(".")[0] or text if name == "path" else text
+
+
+MIN_DOCUMENTS = 0.5  # share of the first rows that are documents, for all to be read as such
+
+
+def hold_documents(chosen: str, sample: Sequence[Fields]) -> bool:
+    """Return whether most rows hold a document in the field ``text``: neither code nor an answer with some.
+
+    A document has a heading, in its text or in a field, or no code at all.
+    """
+    if chosen != "text" or any("instruction" in fields for fields in sample):
+        return False
+    texts = [text.encode("utf-8", "replace") for fields in sample if (text := _as_text(fields.get(chosen)))]
+    if any("heading" in fields for fields in sample):
+        return True
+    found = sum(has_prose(text) and (_HEADING.match(text) is not None or not DEFINES.search(text)) for text in texts)
+    return found > MIN_DOCUMENTS * len(texts)
+
+
+_HEADING = re.compile(rb"\s*(?:# |[^\n]+\n(?:=+|-+)[ \r]*\n|<!doctype|<html)", re.IGNORECASE)
 
 
 def _find_id(fields: Fields) -> str | None:

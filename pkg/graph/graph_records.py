@@ -55,6 +55,12 @@ def parse_docstring(literal: bytes) -> str:
         return literal.decode("utf-8", "replace")
 
 
+def find_value(node: Node) -> str:
+    """Return the value of a fact: written by a model, or the text at its place."""
+    value = node.properties.get("value")
+    return node.content if value is None else str(value)
+
+
 MAX_VALUE_LENGTH = 200  # characters of the property `value`; the content has all of it
 
 

@@ -22,6 +22,7 @@ from pkg.indexing.build_plan import (
     KnownUnits,
     compare,
     is_current,
+    list_reread,
     load_generated,
 )
 from pkg.indexing.report import BuildReport, CutCount, StageClock
@@ -46,10 +47,14 @@ def build(
     max_file_size: int | None = None,
     follow_links: bool = False,
     text: bool = True,
+    reader: str | None = None,
+    model: str | None = None,
 ) -> BuildReport:
     """Build or update the graph of a repository, an archive, a git revision or a corpus (docs/papers.md, 9.1).
 
     text: whether to read the text files of a repository as well.
+    reader: makes facts of documents (P-12): structure, or model with the name of one; None only for rows of texts, none
+    for no row.
 
     Raises InputError, StoreError or UsageError, and leaves the store as it was. Ctrl-C raises BuildInterrupted, which
     says whether the store has changed.
@@ -59,7 +64,7 @@ def build(
     clock, before = StageClock(), store.generation()
     try:
         with clock.stage("discover"):
-            found = find_input(path, source, field, max_file_size, follow_links, text)
+            found = find_input(path, source, field, max_file_size, follow_links, text, reader, model)
         return build_input(found, store, options, clock)
     except KeyboardInterrupt as interrupt:
         raise BuildInterrupted(store.generation() != before) from interrupt
@@ -118,7 +123,8 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
         )
         errors = store.errors(found.source.name)
         writer.put_source(found.source)  # first: this removes leftovers of another import
-        with closing(KnownUnits(store.fingerprints(found.source.name), list_outdated(errors))) as known:
+        outdated = {*list_outdated(errors), *list_reread(found, store)}
+        with closing(KnownUnits(store.fingerprints(found.source.name), outdated)) as known:
             plan = replace(compare(found, known), is_moved=is_moved, errors=errors)
             session = write_units(store, writer, found, plan, replace(options, encoder=encoder), clock)
     clock.mark("store")
@@ -194,11 +200,9 @@ def _without_collector() -> Iterator[None]:
 
 def _check_source(store: GraphStore, found: Input) -> None:
     """Raise PathError for an input without Python files, StoreError for a source that was built from another input."""
-    from pkg.extract.text_files.text_kinds import find_text_kind
-
     source = found.source
     known = {each.name: each for each in store.sources()}.get(source.name)
-    if known is None and found.entries is not None and all(find_text_kind(each.path) for each in found.entries):
+    if known is None and found.entries is not None and all(_is_unread(each.path, found) for each in found.entries):
         first = f"; {len(found.skipped)} left out, such as {found.skipped[0]}" if found.skipped else ""
         raise PathError(f"no Python files in {source.root} (expected at least one .py file{first})")
     is_moved = known is not None and (known.root, known.kind) != (source.root, source.kind)
@@ -207,6 +211,13 @@ def _check_source(store: GraphStore, found: Input) -> None:
             f"source '{source.name}' in {store.address} was built from {known.root}, not from {source.root};"
             f" name this one with --source, or remove the other with: pkg build --remove {source.name}"
         )
+
+
+def _is_unread(path: str, found: Input) -> bool:
+    """Return whether a file is neither code nor a document that a reader makes facts of."""
+    from pkg.extract.documents.document_kinds import find_document_kind, is_prose
+
+    return is_prose(path) and (found.reader is None or find_document_kind(path) is None)
 
 
 def _is_revision_of_same(one: Source, other: Source) -> bool:
@@ -250,4 +261,6 @@ def read_settings(store: GraphStore, source: Source) -> dict[str, Any]:
         "max_file_size": read.max_file_size,
         "follow_links": read.follow_links,
         "text": not read.code_only,
+        "reader": read.reader,
+        "model": read.model,
     }

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import CorpusError
 from pkg.extract.files import ONLY_OUTLINE
-from pkg.extract.text_files.text_kinds import find_text_kind
+from pkg.extract.input_options import parse_fingerprint
+from pkg.extract.documents.document_kinds import is_prose
 from pkg.indexing.report import BuildReport
 from pkg.local_errors import LocalErrors, list_outdated
 from pkg.model import LocalError, Skip, Status
@@ -101,6 +102,17 @@ def is_current(found: Input, store: GraphStore) -> bool:
     return is_same and not list_outdated(store.errors(name))  # an outdated error may not occur in this version
 
 
+def list_reread(found: Input, store: GraphStore) -> list[str]:
+    """Return the paths of a source whose documents another reader made before."""
+    before, now = (
+        parse_fingerprint(each)[1] for each in (store.source_fingerprint(found.source.name) or "", found.fingerprint)
+    )
+    if (before.reader, before.model) == (now.reader, now.model):
+        return []
+    is_corpus = found.source.kind == "corpus"
+    return [path for path, _, _ in store.fingerprints(found.source.name) if is_corpus or is_prose(path)]
+
+
 def load_generated(found: Input, store: GraphStore) -> GeneratedTexts:
     """Return the known generated texts of a source: those in the store and in the export that it is built from."""
     return dict(store.generated_texts(found.source.name)) | dict(found.generated)
@@ -175,7 +187,7 @@ class BuildSession:
         from pkg.indexing.inputs import load_file
 
         try:
-            return load_file(entry)
+            return load_file(entry, self._found.reader)
         except Exception as fault:
             self.errors.note(fault, "extract", entry.path)
             self._faulty.discard(entry.path)
@@ -221,7 +233,7 @@ class BuildSession:
     def _keep(self, path: str) -> None:
         """Remember the text of a file that is about to change: its definitions decide what is resolved again."""
         self._faulty.discard(path)
-        if self._found.source.kind != "corpus" and find_text_kind(path) is None:
+        if self._found.source.kind != "corpus" and not is_prose(path):
             self._has_changed = True
             self._before.update(self._store.texts(self._source, [path]))
 
@@ -232,7 +244,7 @@ class BuildSession:
 
     def change(self) -> Change:
         """Return the changes for resolution, which ignores text files."""
-        code = (path for path in self._plan.known.list_seen() if find_text_kind(path) is None)
+        code = (path for path in self._plan.known.list_seen() if not is_prose(path))
         unchanged = [path for path in code if path not in self._fresh]
         return Change(self._fresh, self._before, unchanged, self._found.source.package, self._plan.is_moved)
 

@@ -229,6 +229,18 @@ class FieldSpans:
         self._add(Field.DOCSTRING, chunk.span.start, chunk.span.end)
         self.nodes += 1
 
+    def add_fact(self, place: str, own: Iterable[Range], value: str = "") -> None:
+        """Add the fields of a fact, as those of a chunk: its keys as the place, its own text as the docstring.
+
+        place: its document and keys. own: its ranges outside of nested facts. value: its text if it does not occur in the document.
+        """
+        self._add_written(Field.SCOPE, place)
+        for start, end in own:
+            self._add(Field.DOCSTRING, start, end)
+        if value:
+            self._add_written(Field.DOCSTRING, value)
+        self.nodes += 1
+
     def add_class(self, definition: Class, own: Iterable[Range], names: Iterable[str]) -> None:
         """Add the fields of a class; own: its ranges outside of inner definitions, which are given by names."""
         docstring = definition.docstring

@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pkg.errors import PathError
+from pkg.extract.documents.document_kinds import find_document_kind, guess_document_kind
+from pkg.extract.documents.reading import Reading
 from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path
 from pkg.extract.input_options import InputOptions, format_fingerprint
 from pkg.indexing.written_docstrings import GeneratedTexts
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
+
+
+READERS = ("structure", "model")
+"""Readers that make facts of documents; with ``none``, rows of texts are searched for code alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,7 @@ class LoadedUnit:
     content_hash: str
     text: bytes
     verdict: tuple[str, Status, str | None] | None = None  # language, status, reason of code extracted already
+    reading: Reading | None = None  # of a document
 
     @property
     def size(self) -> int:
@@ -32,13 +39,15 @@ class LoadedUnit:
         return len(self.text)
 
 
-def load_file(entry: Entry) -> LoadedUnit | Skip:
-    """Read a file; return a Skip with the reason if it cannot be read."""
+def load_file(entry: Entry, reader: str | None = None) -> LoadedUnit | Skip:
+    """Read a file; return a Skip with the reason if it cannot be read. reader: that of documents."""
     try:
         text = entry.read()
     except PathError as fault:
         return Skip(entry.path, str(fault))
-    return LoadedUnit(entry.path, entry.fingerprint, Label.FILE, hash_text(text), text)
+    kind = find_document_kind(entry.path) if reader in READERS else None
+    reading = None if kind is None else Reading(kind)
+    return LoadedUnit(entry.path, entry.fingerprint, Label.FILE, hash_text(text), text, reading=reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ class Input:
     skipped: tuple[Skip, ...] = ()
     stream: Callable[[], Iterator[LoadedUnit | Skip]] = lambda: iter(())
     generated: GeneratedTexts = field(default_factory=dict)  # generated texts of an export
+    reader: str | None = None  # of documents
 
     @property
     def count(self) -> int:
@@ -65,12 +75,17 @@ def find_input(
     max_file_size: int | None,
     follow_links: bool = False,
     text: bool = True,
+    reader: str | None = None,
+    model: str | None = None,
 ) -> Input:
-    """Determine the kind of a path and list its units; text: include text files."""
+    """Determine the kind of a path and list its units.
+
+    text: include text files. reader: makes facts of documents, with a model or without; None: only of rows of texts.
+    """
     from pkg.extract.records import is_corpus
 
     if is_corpus(path):
-        return _find_corpus(path, source, field)
+        return _find_corpus(path, source, InputOptions(field, reader=reader, model=model))
     from pkg.extract.discovery import discover, is_archive
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
     from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE, TEXT_VERSION
@@ -80,11 +95,14 @@ def find_input(
     # Before listing: files written meanwhile are read by the next build.
     stamp = f"{make_fingerprint(os.stat(path))}-{version}" if is_archive(path) else None
     max_text_size = (max_file_size or MAX_TEXT_SIZE) if text else None
-    found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size)
+    has_documents = reader in READERS and text
+    found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size, has_documents)
     named = Source(source or found.name, "repository", found.root, found.revision, found.package)
-    options = InputOptions(max_file_size=max_file_size, follow_links=follow_links, code_only=not text)
+    options = InputOptions(
+        max_file_size=max_file_size, follow_links=follow_links, code_only=not text, reader=reader, model=model
+    )
     stamp = stamp or _fingerprint_listing(found, version)
-    return Input(named, format_fingerprint(stamp, options), found.entries, found.skipped)
+    return Input(named, format_fingerprint(stamp, options), found.entries, found.skipped, reader=reader)
 
 
 def _fingerprint_listing(found: Discovery, version: str) -> str:
@@ -95,28 +113,31 @@ def _fingerprint_listing(found: Discovery, version: str) -> str:
     return hash_text("\n".join(lines).encode("utf-8", "replace"))
 
 
-def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
+def _find_corpus(path: str, source: str | None, options: InputOptions) -> Input:
     """Return a corpus with the fingerprint of its file; its rows are streamed later."""
     if path == "-":
         named = Source(source or "stdin", "corpus", "-")
-        return Input(named, "", None, stream=lambda: _stream_rows(path, field))
+        return Input(named, "", None, stream=lambda: _stream_rows(path, options), reader=options.reader)
     file = Path(path)
     if not file.is_file():
         raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
-    fingerprint = format_fingerprint(make_fingerprint(file.stat()), InputOptions(field))
+    fingerprint = format_fingerprint(make_fingerprint(file.stat()), options)
     named = Source(source or file.name.split(".", 1)[0], "corpus", print_path(str(file.resolve())))
-    return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, field))
+    return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, options), reader=options.reader)
 
 
-def _stream_rows(path: str, field: str | None) -> Iterator[LoadedUnit | Skip]:
+def _stream_rows(path: str, options: InputOptions) -> Iterator[LoadedUnit | Skip]:
     from pkg.extract.rows import read_rows
 
-    for row in read_rows(path, field):
+    for row in read_rows(path, options.field, options.reader):
         if isinstance(row, Skip):
             yield row
         else:
             text = row.text.encode("utf-8", "replace")
-            yield LoadedUnit(row.id, "", Label.ROW, hash_text(text), text)
+            reading = None if row.keys is None else Reading(guess_document_kind(text), row.keys)
+            # The keys are part of the facts, so that a new heading changes the content.
+            hashed = hash_text(text if not row.keys else b"\0".join((text, "\0".join(row.keys).encode())))
+            yield LoadedUnit(row.id, "", Label.ROW, hashed, text, reading=reading)
 
 
 def hash_text(text: bytes) -> str:

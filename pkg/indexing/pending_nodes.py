@@ -176,17 +176,20 @@ class PendingNodes:
         self._names = PieceNames(*place)
         self.nodes: list[NodeRow] = []
         self._index: dict[int | None, int] = {}  # definition -> node
-        code = pieces.code
-        blocks = _find_inside(code.blocks, span)
-        bodies = code.blocks[blocks.start : blocks.stop]
+        blocks = _find_inside(pieces.code.blocks, span)
+        bodies = pieces.code.blocks[blocks.start : blocks.stop]
         self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
         self.tail: list[bytes] = []  # encoded texts that differ from the source, such as imports
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
         self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
+        self._add_pieces(span)
+
+    def _add_pieces(self, span: Span) -> None:
+        code = self._pieces.code
         for number in _find_inside(code.definitions, span):
             self._add_definition(number)
-        self._add_blocks(blocks)
+        self._add_blocks(_find_inside(code.blocks, span))
         for number in _find_inside(code.imports, span):
             self._add_import(code.imports[number])
         for number in _find_inside(code.constants, span):
@@ -225,7 +228,7 @@ class PendingNodes:
         place = start, end, _, _ = self._place(definition.span)
         hashed = hash_bytes(self._text[start:end])
         self._index[number] = len(self.nodes)
-        parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
+        parent = self._find_parent(number)
         kind, written = None, NOT_GENERATED
         if isinstance(definition, Function):
             kind = "method" if definition.is_method else "function"
@@ -248,6 +251,11 @@ class PendingNodes:
                 properties or None,
             )
         )  # fmt: skip
+
+    def _find_parent(self, number: int) -> int:
+        """Return the index of the node that contains a definition; -1 for the unit."""
+        parent = self._pieces.code.definitions[number].parent
+        return -1 if parent is None else self._index.get(parent, -1)
 
     def _fill(self, function: Function, start: int, end: int, written: Docstring | None) -> Docstring | None:
         """Encode a function with the docstring that was generated for it; return that docstring, if it has a place."""

@@ -21,17 +21,19 @@ from pkg.encode.encoder import Encoder, Spans, encode_spans
 from pkg.encode.registry import find_kind, forget_encoders, load_encoder
 from pkg.errors import InputError, UsageError
 from pkg.extract.discovery import looks_minified
+from pkg.extract.documents.reading import Reading, read_document
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
 from pkg.extract.text_files.text_kinds import TextKind, find_text_kind
 from pkg.extract.text_files.text_sections import extract_text
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
+from pkg.indexing.pending_facts import PendingFacts
 from pkg.indexing.pending_nodes import CodePieces, PendingChunks, PendingNodes
 from pkg.indexing.worker_start import start_worker
 from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts
 from pkg.local_errors import LocalErrors, is_local
-from pkg.model import CodeUnit, Label, Span, Status, TextUnit
+from pkg.model import CodeUnit, DocumentUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
 from pkg.units import Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
@@ -42,6 +44,7 @@ LOST_SUMMARY = "internal error: its calls and imports are not resolved"
 LOST_UNIT = "internal error: nothing of it was extracted"
 
 AnyPending: TypeAlias = "PendingNodes | PendingChunks"
+AnyUnit: TypeAlias = "CodeUnit | TextUnit | DocumentUnit"
 PendingPart = tuple[int, int, "AnyPending | None"]  # key, first line, and None if it was sent before
 
 
@@ -89,9 +92,9 @@ class Preparer:
         lost = CodeUnit(b"", "text" if find_text_kind(unit.path) else "python", Status.FAILED, LOST_UNIT)
         return replace(self._make_unit(unit, lost, ()), errors=tuple(errors.sorted()))
 
-    def _extract_parts(
-        self, unit: LoadedUnit, with_summary: bool = True
-    ) -> tuple[CodeUnit | TextUnit, list[PendingPart]]:
+    def _extract_parts(self, unit: LoadedUnit, with_summary: bool = True) -> tuple[AnyUnit, list[PendingPart]]:
+        if unit.reading is not None:
+            return self._read_document(unit, unit.reading)
         key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         kind = find_text_kind(unit.path) if unit.label is Label.FILE else None
         code = _extract(unit, kind, with_summary)
@@ -105,6 +108,18 @@ class Preparer:
         whole = Span(0, len(code.text), 1, 1)
         place = self._source, unit.path
         return code, [(key, 1, PendingNodes(CodePieces(code), whole, place, unit.path, self._generated))]
+
+    def _read_document(self, unit: LoadedUnit, reading: Reading) -> tuple[DocumentUnit, list[PendingPart]]:
+        """Read a document: one fragment, whose key is that of its text and its reader."""
+        document = read_document(unit.text, unit.path, reading)
+        if unit.verdict is not None:
+            language, status, reason = unit.verdict
+            document = replace(document, language=language, status=status, reason=reason)
+        if not document.facts:
+            return document, []
+        named = unit.path.encode("utf-8", "replace"), unit.content_hash.encode(), reading.version.encode()
+        pending = PendingFacts(document, self._source, unit.path, unit.label is Label.ROW)
+        return document, [(hash_bytes(b"\0".join(named)), 1, pending)]
 
     def _cut_parts(self, code: CodeUnit) -> Iterator[PendingPart]:
         """Yield a part for each top-level definition and import of a row; equal ones are stored once (A-03)."""
@@ -123,9 +138,7 @@ class Preparer:
             place = self._source, format_id(key)
             yield key, span.start_line, PendingNodes(pieces, span, place, "", self._generated) if is_new else None
 
-    def _finish(
-        self, batch: Sequence[LoadedUnit], pending: list[tuple[CodeUnit | TextUnit, list[PendingPart]]]
-    ) -> list[UnitGraph]:
+    def _finish(self, batch: Sequence[LoadedUnit], pending: list[tuple[AnyUnit, list[PendingPart]]]) -> list[UnitGraph]:
         """Encode the spans of all fragments in one pass over their joined texts (A-06), and distribute the vectors."""
         fresh = [each for _, parts in pending for _, _, each in parts if each is not None]
         made = zip(self._encode(fresh), extract_terms(self._fields, [each.fields for each in fresh]), strict=True)
@@ -150,7 +163,7 @@ class Preparer:
         ends = np.cumsum([len(each.spans) for each in pending])
         return iter(np.split(vectors, ends[:-1]) if pending else [])
 
-    def _make_unit(self, unit: LoadedUnit, code: CodeUnit | TextUnit, parts: tuple[Part, ...]) -> UnitGraph:
+    def _make_unit(self, unit: LoadedUnit, code: AnyUnit, parts: tuple[Part, ...]) -> UnitGraph:
         known = None
         if isinstance(code, CodeUnit) and unit.label is Label.FILE and parts:
             known = describe_code(self._source, unit.path, code)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pkg.encode.headings import Headings, head_text
+from pkg.encode.headings import Headings, encode_fact, head_text
 from pkg.encode.registry import (
     DEFAULT_ENCODER,
     check_ready,
@@ -23,7 +23,7 @@ from pkg.encode.registry import (
 )
 from pkg.errors import EncoderMismatchError, PathError, StoreMissingError, TrustError, UsageError
 from pkg.extract.input_options import STDIN
-from pkg.graph.graph_records import find_docstring, parse_import
+from pkg.graph.graph_records import find_docstring, find_value, parse_import
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip
 from pkg.services import conceal_name
 from pkg.trust import is_trusted_encoder, trust_encoder
@@ -212,6 +212,8 @@ def make_text(node: Node, headings: Headings) -> Text:
         text, heading = parse_import(node.properties).statement, ""
     elif node.label is Label.CHUNK:
         return head_text(node.path, node.qualname, node.content.encode("utf-8", "replace")), ""
+    elif node.label is Label.FACT:
+        return encode_fact(node.path, node.qualname, find_value(node).encode("utf-8", "replace")), ""
     else:
         text, heading = node.content, headings.of(node)
     encoded = text.encode("utf-8", "replace")

@@ -50,12 +50,19 @@ class WatchFilter:
     of folders, so each discovery needs a new one.
     """
 
-    def __init__(self, root: str, known: Iterable[str], follow_links: bool = False, text: bool = False) -> None:
+    def __init__(
+        self,
+        root: str,
+        known: Iterable[str],
+        follow_links: bool = False,
+        text: bool = False,
+        has_documents: bool = False,
+    ) -> None:
         """Take the real path of the folder, and the printable paths that were found there or skipped by name.
 
-        text: whether text files count.
+        text: whether text files count; has_documents: whether HTML pages and notebooks count as well.
         """
-        self._choice = FileChoice(max_text_size=MAX_TEXT_SIZE if text else None)
+        self._choice = FileChoice(max_text_size=MAX_TEXT_SIZE if text else None, has_documents=text and has_documents)
         self._root = root
         self._prefix = root.rstrip(os.sep) + os.sep
         self._boundary = make_boundary(root, follow_links)
@@ -228,6 +235,8 @@ def watch(
     max_file_size: int | None = None,
     follow_links: bool = False,
     text: bool = True,
+    reader: str | None = None,
+    model: str | None = None,
     poll: bool = False,
     say: Say = lambda fault: None,
     open_target: Callable[[str], GraphStore] | None = None,
@@ -245,10 +254,10 @@ def watch(
     if not poll:
         check_notices()
     from pkg.graph.opening import open_store
-    from pkg.indexing.inputs import find_input
+    from pkg.indexing.inputs import READERS, find_input
 
-    find = partial(find_input, path, source, field, max_file_size, follow_links, text)
-    judge = partial(WatchFilter, follow_links=follow_links, text=text)
+    find = partial(find_input, path, source, field, max_file_size, follow_links, text, reader, model)
+    judge = partial(WatchFilter, follow_links=follow_links, text=text, has_documents=reader in READERS)
     rounds = _WatchLoop(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
     place = _WatchedPath(path)
     yield rounds.build_first()

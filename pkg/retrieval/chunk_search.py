@@ -30,16 +30,17 @@ def find_chunks(
     k: int,
     where: NodeFilter | None = None,
     ranking: RankingMethod = "linear",
+    label: Label = Label.CHUNK,
 ) -> Found:
-    """Find the k best chunks for a question, best first, ties by id, duplicates dropped.
+    """Find the k best chunks, or nodes of another label of texts, best first, ties by id, duplicates dropped.
 
     query: float32 [dimension]; terms: as returned by pkg.terms.term_weights.weigh_terms. ranking: the mean of cosine
     and share of the best lexical score, or reciprocal ranks, or the cosine alone.
     """
     depth = max(SEARCH_DEPTH, 3 * k)
     with store.snapshot():
-        near = store.vector_search(Label.CHUNK, query, depth, where)
-        lexical = store.text_search(Label.CHUNK, terms, depth, where) if terms else Matches((), 0, 0, 0)
+        near = store.vector_search(label, query, depth, where)
+        lexical = store.text_search(label, terms, depth, where) if terms else Matches((), 0, 0, 0)
         cosines = {match.id: match.score for match in near.matches}
         scores = _SCORES[ranking](cosines, {match.id: match.score for match in lexical.matches})
         best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # with duplicates across searches
@@ -90,16 +91,12 @@ def run_chunk_query(
     Raises QueryError for an invalid question or a graph without text files, and UnknownWordsError where no word of the
     question is known.
     """
-    check_text(text)
-    question = parse_question(text)
-    query = encoder.encode_query(question.text.encode("utf-8", "replace").decode())
+    question, query = ask_texts(store, encoder, text, options, Label.CHUNK)
     where = replace(node_filter(options), kinds=None)
     find = partial(find_chunks, store, query, question.weights, where=where, ranking=options.ranking)
     found = find_ordered(store, encoder, question.text, find, order, options.top_k)
     if not found.searched:
         raise QueryError(f"the graph {store.address} holds no text files; read those of a repository: pkg build PATH")
-    if not knows_question(encoder, question.text, query) and not _is_in_texts(store, question, options):
-        refuse_unknown(question.text, encoder.name, "occurs in the texts or is known to the encoder")
     check_paths(store, options, found)
     nodes = store.get([each.id for each in found.ranked])
     hits = [_make_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)]
@@ -110,8 +107,21 @@ def run_chunk_query(
     return QueryResult(text, options.mode, tuple(hits), coverage)
 
 
-def _is_in_texts(store: GraphStore, question: Question, options: QueryOptions) -> bool:
-    return options.ranking != "dense" and bool(store.text_search(Label.CHUNK, question.weights, 1).matches)
+def ask_texts(
+    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, label: Label
+) -> tuple[Question, Vectors]:
+    """Parse a question to texts; return it and its vector, float32 [dimension].
+
+    Raises QueryError for an invalid question, and UnknownWordsError where no word of it is known.
+    """
+    check_text(text)
+    question = parse_question(text)
+    query = encoder.encode_query(question.text.encode("utf-8", "replace").decode())
+    if not knows_question(encoder, question.text, query):
+        is_in_texts = options.ranking != "dense" and store.text_search(label, question.weights, 1).matches
+        if not is_in_texts and store.stats().nodes.get(label.value, 0):
+            refuse_unknown(question.text, encoder.name, "occurs in the texts or is known to the encoder")
+    return question, query
 
 
 def _make_hit(rank: int, match: Ranked, node: Node) -> Hit:

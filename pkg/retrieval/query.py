@@ -76,6 +76,10 @@ def _find_hits(
         from pkg.retrieval.chunk_search import run_chunk_query
 
         return run_chunk_query(store, encoder, text, options, order)
+    if options.mode == "fact":
+        from pkg.retrieval.fact_search import run_fact_query
+
+        return run_fact_query(store, encoder, text, options, order)
     (query, find), read = open_search(store, encoder, text, options, order), _note_reading(text)
     if options.mode == "file":
         return _list_files(store, text, find, (*read, *excluded.notes), options, order)

@@ -11,7 +11,7 @@ from pkg.argument_types import check_sequence
 from pkg.errors import UsageError
 from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
-Mode = Literal["block", "function", "both", "declaration", "file", "text"]
+Mode = Literal["block", "function", "both", "declaration", "file", "text", "fact"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
@@ -35,7 +35,7 @@ OUTLINE_BUDGET = 2000  # tokens: two or three pages, which leave room for a ques
 class QueryOptions:
     """Settings of one query; the defaults are those of the papers, except for the number of hits, which is 1 there."""
 
-    mode: Mode = "block"  # kind of hits (P-15, P-16); file lists files without code, text sections of text files
+    mode: Mode = "block"  # kind of hits (P-15, P-16); file lists files without code, text sections of text files, fact facts of documents
     top_k: int = 3  # P-17, A-10; the papers take one, a person reads several
     blocks: BlockChoice = "all"  # kinds of blocks (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
@@ -79,7 +79,7 @@ def check_options(options: QueryOptions) -> None:
         check_minimum(name, value, least)
     if any(not glob.removeprefix("!") for glob in list_globs(options.path)):
         raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
-    if options.mode in ("function", "file", "text") and (options.kind is not None or options.blocks != "all"):
+    if options.mode in ("function", "file", "text", "fact") and (options.kind is not None or options.blocks != "all"):
         raise UsageError(f"kind and blocks narrow blocks, and mode is '{options.mode}'; use mode 'block' or 'both'")
     if block_kinds(options) == frozenset():
         raise UsageError(f"no block is both '{options.blocks}' and '{options.kind}'; give one of the two alone")
@@ -87,7 +87,7 @@ def check_options(options: QueryOptions) -> None:
 
 def check_shows_code(mode: str) -> None:
     """Raise UsageError for a mode without code, of which no prompt can be written."""
-    shown = {"file": "lists places", "text": "finds text files"}.get(mode)
+    shown = {"file": "lists places", "text": "finds text files", "fact": "finds facts of documents"}.get(mode)
     if shown is not None:
         raise UsageError(f"mode is '{mode}', which {shown} and shows no code; use mode 'block', 'function' or 'both'")
 

@@ -32,6 +32,7 @@ LABELS_OF_MODE = {
     "declaration": DECLARATION_LABELS,
     "file": (Label.FUNCTION,),  # the score of a file is that of its best functions
     "text": (Label.CHUNK,),
+    "fact": (Label.FACT,),
 }
 FIRST_PAGE = 25
 """Answers of the first search, whose order is that of the first places for any k: with more candidates, features that
@@ -342,7 +343,7 @@ def explain_empty(store: GraphStore, found: Found, options: QueryOptions) -> tup
     """Return why a search found nothing; free where there are matches."""
     if found.ranked:
         return ()
-    of_text = options.mode == "text"
+    of_text = options.mode in ("text", "fact")
     globs = [glob for glob in list_globs(options.path) if not glob.startswith("!")]
     paths = _list_paths(store, options.source, of_text) if globs else []
     if globs and not any(fnmatchcase(path, glob) for path in paths for glob in globs):

@@ -12,7 +12,7 @@ from pkg.model import DECLARATION_LABELS, Label, list_group
 if TYPE_CHECKING:
     from pkg.terms.index_segment import StoredTerms, TextSegment
 
-INDEXED = ((Label.FUNCTION,), DECLARATION_LABELS, (Label.CHUNK,))
+INDEXED = ((Label.FUNCTION,), DECLARATION_LABELS, (Label.CHUNK,), (Label.FACT,))
 """Groups of labels that questions search, each in one index; the terms of imports are inverted on demand."""
 
 

@@ -21,7 +21,7 @@ from pkg.model import DECLARATION_LABELS, Label
 OCTAVE = 16  # levels from one frequency to its double: 4.4% each, too little to change an order that matters
 _STEP = 1.0442737824274138  # the 16th root of 2
 _LOWEST = 2.0**-10  # frequency of level 0: a word once in a long body; that of level 255 is above 60, a name is at 7
-TERM_LABELS = (Label.FUNCTION, Label.IMPORT, *DECLARATION_LABELS, Label.CHUNK)
+TERM_LABELS = (Label.FUNCTION, Label.IMPORT, *DECLARATION_LABELS, Label.CHUNK, Label.FACT)
 """Labels whose nodes have terms; the index of each is its number in a blob."""
 _NUMBERS = {label: number for number, label in enumerate(TERM_LABELS)}
 _HEADER = 8  # bytes: the numbers of nodes and terms

@@ -97,10 +97,10 @@ def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
     Together the chunks contain the text except surrounding white space and a byte order mark.
     """
     first = len(_BOM) if text.startswith(_BOM) else 0
-    lines = _split_lines(text[first:])
+    lines = split_lines(text[first:])
     starts = [0, *accumulate(map(len, lines))]
     sections = _join_tiny(_list_sections(starts, list(_FINDERS[kind](lines))))
-    cutter = _Cutter(text[first:], (_find_paragraphs(lines, starts, kind), _find_after_blank(lines, starts), starts))
+    cutter = Cutter(text[first:], (_find_paragraphs(lines, starts, kind), _find_after_blank(lines, starts), starts))
     newlines = [first + start for start in starts]
     return tuple(
         _make_chunk(section, _place(newlines, first + start, first + end), name)
@@ -109,7 +109,8 @@ def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
     )
 
 
-def _split_lines(text: bytes) -> list[bytes]:
+def split_lines(text: bytes) -> list[bytes]:
+    """Return the lines of a text with their line feeds."""
     lines = [line + b"\n" for line in text.split(b"\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
@@ -188,7 +189,7 @@ def _find_after_blank(lines: Lines, starts: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cutter:
+class Cutter:
     """Cut pieces that are too long for a chunk at their strongest marks."""
 
     text: bytes

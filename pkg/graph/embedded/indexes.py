@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pkg.vectors.vector_file import VectorIndex
 
 
-INDEXED = {label.value: (label,) for label in (Label.FUNCTION, Label.BLOCK, Label.CHUNK)} | {
+INDEXED = {label.value: (label,) for label in (Label.FUNCTION, Label.BLOCK, Label.CHUNK, Label.FACT)} | {
     "Declaration": DECLARATION_LABELS
 }
 """Labels that queries search, by the name of their segment; vectors of other labels are read from the database."""

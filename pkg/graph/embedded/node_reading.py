@@ -145,7 +145,7 @@ class NodeReader:
     def _properties(self, label: Label, text: bytes, start: int, packed: str | None) -> dict[str, object]:
         properties: dict[str, object] = json.loads(packed) if packed else {}
         docstring = properties.pop("docstring", None)
-        for name in ("value", "annotation"):
+        for name in ("value", "annotation") if label is Label.CONSTANT else ():
             if name in properties:
                 properties[name] = cut_value(text, start, properties[name])
         if label is Label.FUNCTION:

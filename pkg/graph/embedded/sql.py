@@ -12,12 +12,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pkg.model import CONSTANT_KINDS, DECLARATION_LABELS, EMBEDDED_LABELS, Label, RelationType
+from pkg.model import CONSTANT_KINDS, DECLARATION_LABELS, EMBEDDED_LABELS, FACT_KINDS, Label, RelationType
 
 LABEL_NUMBERS = {label: number for number, label in enumerate(Label)}
 LABELS = tuple(Label)
 
-KINDS = ("", "body", "if", "for", "while", "with", "try", "match", "function", "method", *CONSTANT_KINDS, "module")
+KINDS = (
+    "",
+    "body",
+    "if",
+    "for",
+    "while",
+    "with",
+    "try",
+    "match",
+    "function",
+    "method",
+    *CONSTANT_KINDS,
+    "module",
+    *FACT_KINDS,
+)
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DECLARATION_KINDS: dict[Label, tuple[str, ...]] = {
     Label.CLASS: ("",), Label.CONSTANT: CONSTANT_KINDS, Label.MODULE: ("module",)
@@ -29,7 +43,7 @@ _TYPE_NAMES = " ".join(f"WHEN {number} THEN '{each.value}'" for each, number in 
 
 _CLASS, _FUNCTION = LABEL_NUMBERS[Label.CLASS], LABEL_NUMBERS[Label.FUNCTION]
 _NAME, _BLOCK, _IMPORT = LABEL_NUMBERS[Label.FUNCTION_NAME], LABEL_NUMBERS[Label.BLOCK], LABEL_NUMBERS[Label.IMPORT]
-_CONSTANT = LABEL_NUMBERS[Label.CONSTANT]
+_CONSTANT, _FACT = LABEL_NUMBERS[Label.CONSTANT], LABEL_NUMBERS[Label.FACT]
 _DECLARED = ", ".join(str(LABEL_NUMBERS[label]) for label in DECLARATION_LABELS)
 _EMBEDDED = ", ".join(str(LABEL_NUMBERS[label]) for label in EMBEDDED_LABELS)
 _FILE, _LIBRARY, _CALL = LABEL_NUMBERS[Label.FILE], LABEL_NUMBERS[Label.LIBRARY], LABEL_NUMBERS[Label.CALL]
@@ -41,7 +55,8 @@ _STRUCTURE = f"""SELECT 'CONTAINS' AS type, source.id AS start, unit.id AS "end"
         FROM node JOIN fragment ON fragment.number = node.fragment
             AND node.number BETWEEN fragment.first_node AND fragment.last_node
         JOIN part ON part.fragment = fragment.number JOIN unit ON unit.number = part.unit WHERE node.parent IS NULL
-    UNION ALL SELECT CASE WHEN node.label <> {_BLOCK} THEN 'CONTAINS' WHEN parent.label = {_BLOCK} THEN 'CHILD' ELSE 'HAS_BODY' END,
+    UNION ALL SELECT CASE WHEN node.label = {_FACT} OR (node.label = {_BLOCK} AND parent.label = {_BLOCK}) THEN 'CHILD'
+            WHEN node.label <> {_BLOCK} THEN 'CONTAINS' ELSE 'HAS_BODY' END,
         parent.id, node.id, NULL, NULL, NULL, node.source FROM node JOIN node AS parent ON parent.number = node.parent
     UNION ALL SELECT 'NAMES', name.id, node.id, NULL, NULL, NULL, node.source FROM node
         JOIN node AS name ON name.name = node.name AND name.source = node.source AND name.label = {_NAME}
@@ -146,7 +161,15 @@ SCHEMA_7 = "ALTER TABLE source ADD COLUMN package TEXT NOT NULL DEFAULT ''"
 SCHEMA_8 = ""
 """Text files have nodes of a new label, which older versions do not know; the next build adds them."""
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7, SCHEMA_8)
+SCHEMA_9 = f"""
+DROP VIEW edge;
+CREATE VIEW edge(type, start, "end", line, rule, confidence, source) AS
+    {_STRUCTURE}
+    UNION ALL {_LINKS};
+"""
+"""Documents have facts, of a new label; the relationship between two of them is CHILD."""
+
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7, SCHEMA_8, SCHEMA_9)
 """Scripts from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"

@@ -183,6 +183,8 @@ class Batch:
 
 
 def _kind_inside(node: NodeRow, parent: NodeRow) -> RelationType:
+    if node.label is Label.FACT:
+        return RelationType.CHILD
     if node.label is not Label.BLOCK:
         return RelationType.CONTAINS
     return RelationType.CHILD if parent.label is Label.BLOCK else RelationType.HAS_BODY
@@ -206,8 +208,9 @@ def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
         properties["docstring"] = parse_docstring(text[node.start + docstring[0] : node.start + docstring[1]])
     elif docstring is not None:
         properties["docstring"] = docstring
-    for name in own.keys() & {"value", "annotation"}:
-        properties[name] = cut_value(text, node.start, own.pop(name))
+    if node.label is Label.CONSTANT:
+        for name in own.keys() & {"value", "annotation"}:
+            properties[name] = cut_value(text, node.start, own.pop(name))
     if node.label is Label.FUNCTION:
         properties["docstring_source"] = "human" if docstring else "none"
     return properties | own

@@ -61,6 +61,7 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     Label.CONSTANT.value: (*_PIECE, "docstring", "value", "annotation", "embedding"),
     Label.MODULE.value: (*_PIECE, "docstring", "embedding"),
     Label.CHUNK.value: (*_PIECE, "embedding"),
+    Label.FACT.value: (*_PIECE, "language", "value", "embedding"),
     Label.FUNCTION.value: (
         *_PIECE, *GENERATED_PROPERTIES, "decorators", "is_async", "embedding",
     ),

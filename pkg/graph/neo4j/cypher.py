@@ -14,12 +14,13 @@ STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
 UNIT_LABELS = (Label.FILE, Label.ROW)
 PIECE_LABELS = (
     Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT, Label.CONSTANT, Label.MODULE, Label.CHUNK,
+    Label.FACT,
 )  # fmt: skip
 """Labels of pieces of the text of a file or row."""
 BATCH_LABELS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
 """Labels of the nodes of a batch, in the order by which its relationships refer to their ends."""
 GRAPH_LABELS = (Label.SOURCE, *UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME, Label.LIBRARY, Label.CALL)
-INDEXED_TEXTS = (Label.FUNCTION, Label.IMPORT, Label.CHUNK)
+INDEXED_TEXTS = (Label.FUNCTION, Label.IMPORT, Label.CHUNK, Label.FACT)
 STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
 BATCH_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
 _CALLERS = (Label.FUNCTION, *UNIT_LABELS)
@@ -123,8 +124,8 @@ UPGRADE = (
 )
 """Version 2 has terms by field instead of full text, version 3 splits compound words, version 4 has constants, modules,
 vectors of classes and terms of all three; the next build reads all input for them."""
-UPGRADE_4 = (f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 5",)
-"""Version 5 has chunks of text files, with constraints and indexes; the next build adds them."""
+UPGRADE_4 = (f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 6",)
+"""Version 5 has chunks of text files, version 6 facts of documents, with constraints and indexes."""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
 PING = "RETURN 1"
 RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1, s.stamp = randomUUID()"

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from pkg.graph.neo4j.searching import VectorSearch
     from pkg.terms.inverted_index import TermScores
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 TEXTS_AT_ONCE = 500  # files whose texts are read together
 MAX_BATCHED_NODES = 50  # nodes of one call to get whose blocks and calls are read together too
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties

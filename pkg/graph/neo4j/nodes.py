@@ -17,6 +17,7 @@ _OF_LABEL = {
     Label.SOURCE: ("root", "revision", "package"),
     Label.FILE: ("language", "status", "reason"),
     Label.ROW: ("language", "status", "reason"),
+    Label.FACT: ("language", "value"),
 }
 _PIECE = (*_OWN, *GENERATED_PROPERTIES, LEAKS)
 PROPERTIES = (

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pkg.errors import NodeNotFoundError, QueryError
-from pkg.extract.text_files.text_kinds import find_text_kind
+from pkg.extract.documents.document_kinds import is_prose
 from pkg.model import Label, Node, Source
 from pkg.units import format_id, hash_key
 
@@ -71,17 +71,17 @@ def _write_whole(path: str, package: str) -> str:
 
 def holds_code(unit: Node) -> bool:
     """Return whether a file or row holds code: all except text files."""
-    return unit.label is Label.ROW or find_text_kind(unit.path) is None
+    return unit.label is Label.ROW or not is_prose(unit.path)
 
 
 def list_code_files(store: GraphStore, source: str) -> list[str]:
     """List the paths of the files of a repository in order, without text files."""
-    return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is None)
+    return sorted(path for path, _, _ in store.fingerprints(source) if not is_prose(path))
 
 
 def list_text_files(store: GraphStore, source: str) -> list[str]:
     """List the paths of the text files of a repository in order."""
-    return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is not None)
+    return sorted(path for path, _, _ in store.fingerprints(source) if is_prose(path))
 
 
 def relate_path(path: str, root: str) -> str:

@@ -160,17 +160,19 @@ def prune(
     limit: int = MAX_BRANCHES,
     heading: str = "",
     around: Surroundings | None = None,
+    is_code: bool = True,
 ) -> Pruned:
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the question.
 
     ``query`` is float32 [dimension]. ``branches`` have byte offsets into the content and lines of the unit; ``indent``
     is the white space before the first line, ``heading`` the heading that the text is encoded with; ``around`` is the
-    function that the text is or is part of, for the safe rule; without it the papers' rule applies. The result parses
+    function that the text is or is part of, for the safe rule; without it the papers' rule applies. Text that is no code
+    (`is_code`) need not parse, and a cut of it must gain as much as a safe one. The result of code parses
     whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
     branch. A cut that leaves no statement is refused: a bare signature often scores best, and helps no one.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
-    judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []
+    judge, left, refused = _Judge(encoder, query, indent, heading, is_code), inner[:limit], []
     rule = None if around is None else SafeRule(content, indent, around, {branch.id: branch for branch in left})
     if len(inner) > limit:
         refused.append(f"{len(inner) - limit} of {len(inner)} branches not tried: the limit is {limit}, largest first")
@@ -220,6 +222,7 @@ class _Judge:
     query: Vectors
     indent: bytes
     heading: str
+    is_code: bool
 
     def excise(self, text: bytes, branch: Nested) -> Excision:
         return excise(text, branch.start, branch.end, self.indent)
@@ -241,6 +244,8 @@ class _Judge:
         if excision.leaves_nothing:
             return None
         likely, other = excision.remainders
+        if not self.is_code:
+            return other if likely.filler else likely
         for candidate in (likely, other):
             if is_python(candidate.text, self.indent):
                 return candidate
@@ -259,7 +264,7 @@ def _cut_best(
 ) -> tuple[Pruned, list[Nested]] | None:
     """Make the best cut that parses, gains and is allowed, and shift the other branches."""
     before, *scores = judge.score_cuts(pruned.content, branches)
-    floor = before + (GAIN if rule is None else SAFE_GAIN)
+    floor = before + (GAIN if rule is None and judge.is_code else SAFE_GAIN)
     for score, branch in sorted(zip(scores, branches, strict=True), key=lambda pair: _rank(*pair)):
         if score <= floor:
             return None
@@ -272,7 +277,7 @@ def _cut_best(
             rest = "nothing else would be left" if excision.leaves_nothing else "the rest would not parse"
             refused.append(f"{_describe(branch)} kept: {rest}")
             continue
-        if is_noop(remainder.text, judge.indent):
+        if judge.is_code and is_noop(remainder.text, judge.indent):
             refused.append(f"{_describe(branch)} kept: nothing but headers and `pass` would be left")
             continue
         after = judge.score(remainder.text) if remainder.filler else score

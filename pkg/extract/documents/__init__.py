@@ -1,0 +1,1 @@
+"""Documents as tutorials: their text as a tree of facts, each a chain of keys with a value (P-12)."""
