@@ -33,7 +33,8 @@ READER_CHOICES = ("structure", "model", "none")
 
 CONTENTS = {
     "Function": ("function", "functions"), "Class": ("class", "classes"), "Constant": ("constant", "constants"),
-    "Chunk": ("section of text", "sections of text"), "Fact": ("fact", "facts"), "File": ("file", "files"), "Row": ("row", "rows"),
+    "Chunk": ("section of text", "sections of text"), "Fact": ("fact", "facts"), "File": ("file", "files"),
+    "Row": ("row", "rows"),
 }  # fmt: skip
 """Singular and plural of the labels in the summary of a build; pkg stats counts all."""
 SHOWN_ERRORS = 5  # internal errors of a build

@@ -67,6 +67,12 @@ class StoreStats:
     outdated_audits: tuple[str, ...] = ()  # benchmarks whose audit is of an older state of the graph
     overflows: tuple[Overflow, ...] = ()  # the most costly first; listed on request only
 
+    @property
+    def fact_relations(self) -> int:
+        """Return the number of relationships between facts (P-12): of CHILD, those that blocks leave."""
+        blocks = self.nodes.get("Block", 0) - self.relations.get("HAS_BODY", 0)
+        return self.relations.get("CHILD", 0) - blocks
+
 
 class StoreWriter(Protocol):
     """One write transaction: readers see all of it after it ends, and nothing before."""

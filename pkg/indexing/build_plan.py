@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.errors import CorpusError
+from pkg.extract.documents.document_kinds import is_prose
 from pkg.extract.files import ONLY_OUTLINE
 from pkg.extract.input_options import parse_fingerprint
-from pkg.extract.documents.document_kinds import is_prose
 from pkg.indexing.report import BuildReport
 from pkg.local_errors import LocalErrors, list_outdated
 from pkg.model import LocalError, Skip, Status

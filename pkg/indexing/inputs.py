@@ -16,7 +16,6 @@ from pkg.indexing.written_docstrings import GeneratedTexts
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
 
-
 READERS = ("structure", "model")
 """Readers that make facts of documents; with ``none``, rows of texts are searched for code alone."""
 

@@ -30,17 +30,16 @@ def find_chunks(
     k: int,
     where: NodeFilter | None = None,
     ranking: RankingMethod = "linear",
-    label: Label = Label.CHUNK,
 ) -> Found:
-    """Find the k best chunks, or nodes of another label of texts, best first, ties by id, duplicates dropped.
+    """Find the k best chunks for a question, best first, ties by id, duplicates dropped.
 
     query: float32 [dimension]; terms: as returned by pkg.terms.term_weights.weigh_terms. ranking: the mean of cosine
     and share of the best lexical score, or reciprocal ranks, or the cosine alone.
     """
     depth = max(SEARCH_DEPTH, 3 * k)
     with store.snapshot():
-        near = store.vector_search(label, query, depth, where)
-        lexical = store.text_search(label, terms, depth, where) if terms else Matches((), 0, 0, 0)
+        near = store.vector_search(Label.CHUNK, query, depth, where)
+        lexical = store.text_search(Label.CHUNK, terms, depth, where) if terms else Matches((), 0, 0, 0)
         cosines = {match.id: match.score for match in near.matches}
         scores = _SCORES[ranking](cosines, {match.id: match.score for match in lexical.matches})
         best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # with duplicates across searches
@@ -57,18 +56,19 @@ def find_chunks(
 Scores = Mapping[str, float]
 
 
-def _average(cosines: Scores, lexical: Scores) -> dict[str, float]:
-    """Return the mean of cosine and lexical score.
+def average_scores(cosines: Scores, lexical: Scores, share: float = 0.5) -> dict[str, float]:
+    """Return the mean of cosine and lexical score; share: the weight of the cosine.
 
     On two sets of questions about texts it finds most in one, and as much as words alone in the other; reciprocal ranks
     find less, as the cosine is the weaker of the two for prose.
     """
     lowest, highest = min(cosines.values(), default=0.0), max(lexical.values(), default=1.0)
     ids = cosines.keys() | lexical.keys()
-    return {each: (cosines.get(each, lowest) + lexical.get(each, 0.0) / highest) / 2 for each in ids}
+    return {each: share * cosines.get(each, lowest) + (1 - share) * lexical.get(each, 0.0) / highest for each in ids}
 
 
-def _add_ranks(cosines: Scores, lexical: Scores) -> dict[str, float]:
+def add_ranks(cosines: Scores, lexical: Scores) -> dict[str, float]:
+    """Return the sum of the reciprocal ranks in both lists."""
     scores: dict[str, float] = {}
     for found in (cosines, lexical):
         for rank, each in enumerate(found, start=1):
@@ -76,11 +76,12 @@ def _add_ranks(cosines: Scores, lexical: Scores) -> dict[str, float]:
     return scores
 
 
-def _copy_cosines(cosines: Scores, lexical: Scores) -> dict[str, float]:
+def copy_cosines(cosines: Scores, lexical: Scores) -> dict[str, float]:
+    """Return the cosines alone."""
     return dict(cosines)
 
 
-_SCORES = {"linear": _average, "rrf": _add_ranks, "dense": _copy_cosines}
+_SCORES = {"linear": average_scores, "rrf": add_ranks, "dense": copy_cosines}
 
 
 def run_chunk_query(

@@ -35,7 +35,7 @@ OUTLINE_BUDGET = 2000  # tokens: two or three pages, which leave room for a ques
 class QueryOptions:
     """Settings of one query; the defaults are those of the papers, except for the number of hits, which is 1 there."""
 
-    mode: Mode = "block"  # kind of hits (P-15, P-16); file lists files without code, text sections of text files, fact facts of documents
+    mode: Mode = "block"  # kind of hits (P-15, P-16); file lists files without code, text and fact find texts
     top_k: int = 3  # P-17, A-10; the papers take one, a person reads several
     blocks: BlockChoice = "all"  # kinds of blocks (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)

@@ -7,11 +7,39 @@ from collections.abc import Sequence
 from html.parser import HTMLParser
 
 _BLOCKS = frozenset(
-    "p div section article main body header footer aside figure figcaption blockquote details summary address ul ol dl"
-    " table hr br form fieldset".split()
+    [
+        "p",
+        "div",
+        "section",
+        "article",
+        "main",
+        "body",
+        "header",
+        "footer",
+        "aside",
+        "figure",
+        "figcaption",
+        "blockquote",
+        "details",
+        "summary",
+        "address",
+        "ul",
+        "ol",
+        "dl",
+        "table",
+        "hr",
+        "br",
+        "form",
+        "fieldset",
+    ]
 )
-_SKIPPED = frozenset("script style head nav svg noscript template button select iframe canvas math".split())
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_SKIPPED = frozenset(
+    ["script", "style", "head", "nav", "svg", "noscript", "template", "button", "select", "iframe", "canvas", "math"]
+)
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
+)
+_INLINE = {**dict.fromkeys(("code", "tt", "kbd", "samp"), "`"), "strong": "**", "b": "**"}
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _SPACE = re.compile(r"\s+")
 _MARKS = re.compile(r"(?=[#>|`~:]|[-*+] |\d+[.)] |={3}|-{3})")  # would begin a block of Markdown
@@ -72,12 +100,15 @@ class _Writer(HTMLParser):
     def _start(self, tag: str) -> None:
         if self._skipped:
             self._flush()
-        elif tag == "pre":
+            return
+        if tag == "pre":
             self._flush()
             self._pre = []
         elif self._pre is not None:
             if tag == "br":
                 self._pre.append("\n")
+        elif self._row is not None and tag in _HEADINGS:
+            self._words.append(" ")
         elif tag in ("td", "th", "tr") or (self._row is not None and tag in _BLOCKS):
             self._start_cell(tag)
         elif tag in _HEADINGS:
@@ -91,10 +122,8 @@ class _Writer(HTMLParser):
         elif tag == "dt":
             self._end_item("dd")
             self._flush()
-        elif tag in ("code", "tt", "kbd", "samp"):
-            self._words.append("`")
-        elif tag in ("strong", "b"):
-            self._words.append("**")
+        elif tag in _INLINE:
+            self._words.append(_INLINE[tag])
         elif tag in _BLOCKS:
             self._flush()
             self._rows = 0 if tag == "table" else self._rows
@@ -124,10 +153,8 @@ class _Writer(HTMLParser):
             self._flush(is_term=True)
         elif tag in ("li", "dd"):
             self._end_item(tag)
-        elif tag in ("code", "tt", "kbd", "samp"):
-            self._words.append("`")
-        elif tag in ("strong", "b"):
-            self._words.append("**")
+        elif tag in _INLINE:
+            self._words.append(_INLINE[tag])
 
     def handle_data(self, data: str) -> None:
         """Add text."""
@@ -139,9 +166,9 @@ class _Writer(HTMLParser):
             self._words.append(data)
 
     def _start_item(self, tag: str) -> None:
-        if tag == "li" and self._numbers and len(self._marks) >= self._depth():
-            self._end_item(tag)
-        elif tag == "dd" and self._marks and self._marks[-1] == "dd":
+        if (tag == "li" and self._numbers and len(self._marks) >= self._depth()) or (
+            tag == "dd" and self._marks and self._marks[-1] == "dd"
+        ):
             self._end_item(tag)
         self._flush()
         if len(self._indents) >= MAX_NESTED:

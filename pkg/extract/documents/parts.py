@@ -142,7 +142,7 @@ class _PartReader:
         if line.startswith(_COMMENT):
             end = next((at for at in range(number, high) if _COMMENT_END in self._lines[at]), number)
             return [], end + 1
-        if self._is_rst and line.startswith(b".. ") or line.rstrip() == b"..":
+        if self._is_rst and (line.startswith(b".. ") or line.rstrip() == b".."):
             return self._read_directive(number, high, indent, depth)
         if PROMPT.match(line):
             end = self._find_blank(number, high)

@@ -20,7 +20,7 @@ class ExportedFacts:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How to read one document."""
+    """The format of one document, and where its facts come from."""
 
     kind: DocumentKind
     above: tuple[str, ...] = ()  # keys that enclose it: those of a row

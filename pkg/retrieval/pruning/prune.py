@@ -166,8 +166,8 @@ def prune(
 
     ``query`` is float32 [dimension]. ``branches`` have byte offsets into the content and lines of the unit; ``indent``
     is the white space before the first line, ``heading`` the heading that the text is encoded with; ``around`` is the
-    function that the text is or is part of, for the safe rule; without it the papers' rule applies. Text that is no code
-    (`is_code`) need not parse, and a cut of it must gain as much as a safe one. The result of code parses
+    function that the text is or is part of, for the safe rule; without it the papers' rule applies. Without ``is_code``
+    the text need not parse, and its cuts must gain as much as safe ones. The result of code parses
     whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
     branch. A cut that leaves no statement is refused: a bare signature often scores best, and helps no one.
     """
