@@ -20,8 +20,10 @@ from shared_data import find_files, read_rows
 
 from pkg.api import open_graph
 from pkg.extract.documents.document_kinds import guess_document_kind
+from pkg.extract.text_files.text_kinds import TextKind
 from pkg.extract.text_files.text_sections import cut_sections, name_document
 from pkg.lab.evaluation.retrieval.rankings import PlainBM25
+from pkg.retrieval.query_options import Mode
 
 TUTORIALS = {
     "tutorials/docs_python_3.9.jsonl.gz": "8596cc63f385ea1ba01e431f2f7280ebe0e876e6c0ee50717b60dcc45404f6e2",
@@ -104,7 +106,7 @@ def list_sections(corpora: dict[str, list[dict[str, Any]]]) -> Iterator[Shown]:
         for row in rows:
             text = row["text"].encode()
             name = row.get("heading") or name_document(row["id"])
-            kind = "rst" if guess_document_kind(text) == "rst" else "markdown"
+            kind: TextKind = "rst" if guess_document_kind(text) == "rst" else "markdown"
             for chunk in cut_sections(text, kind, name):
                 content = text[chunk.span.start : chunk.span.end].decode()
                 yield Shown(row["id"], chunk.span.start_line, chunk.span.end_line, f"{chunk.qualname}\n{content}")
@@ -147,7 +149,7 @@ def build_facts(data: Path, folder: Path, address: str) -> Figures:
     return figures
 
 
-def search_graph(address: str, mode: str) -> Callable[[str], list[Shown]]:
+def search_graph(address: str, mode: Mode) -> Callable[[str], list[Shown]]:
     """Return a search of a graph."""
     graph = open_graph(address)
 
@@ -175,7 +177,9 @@ def main() -> None:
     given = read_options(make_parser(__doc__))
     corpora = read_corpora(given.data)
     questions = read_questions(corpora)
-    documents = [Shown(row["id"], 1, row["text"].count("\n") + 1, row["text"]) for rows in corpora.values() for row in rows]
+    documents = [
+        Shown(row["id"], 1, row["text"].count("\n") + 1, row["text"]) for rows in corpora.values() for row in rows
+    ]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         address, beside = (f"sqlite:///{folder / each}.db" for each in ("facts", "sections"))

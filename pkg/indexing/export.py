@@ -78,7 +78,9 @@ def _restore_unit(line: dict[str, Any], facts: list[dict[str, Any]]) -> LoadedUn
         text += part.encode("utf-8", "surrogateescape")
         at_line = text.count(b"\n") + 1
     verdict = (line["language"], Status(line["status"]), line.get("reason"))
-    return LoadedUnit(line["path"], "", Label(line["label"]), line["content_hash"], bytes(text), verdict, _restore_facts(facts))
+    return LoadedUnit(
+        line["path"], "", Label(line["label"]), line["content_hash"], bytes(text), verdict, _restore_facts(facts)
+    )
 
 
 def _restore_facts(lines: list[dict[str, Any]]) -> Reading | None:

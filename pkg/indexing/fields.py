@@ -232,7 +232,7 @@ class FieldSpans:
     def add_fact(self, place: str, own: Iterable[Range], value: str = "") -> None:
         """Add the fields of a fact, as those of a chunk: its keys as the place, its own text as the docstring.
 
-        place: its document and keys. own: its ranges outside of nested facts. value: its text, unless it is in the document.
+        place: its document and keys. own: its ranges outside of nested facts. value: its text, if written by a model.
         """
         self._add_written(Field.SCOPE, place)
         for start, end in own:

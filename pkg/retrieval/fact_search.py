@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 SEARCH_DEPTH = 200  # facts of each search that are ranked, or ten for each hit
 COSINE_SHARE = 0.7
-"""Share of the cosine in a score, beside that of the words: a fact is short, and one rare word of a question is in many.
+"""Share of the cosine in a score, beside that of the words: a fact is short, so that one rare word decides too much.
 
 From 0.65 to 0.75 as many questions find their section (benchmarks/results/tutorials.json); they were used to choose it.
 """
 SIBLINGS, SIBLING_SHARE = 3, 0.1
-"""Further facts of a section whose mean raises its score, and their share: a section that says more of it comes first."""
+"""Further facts of a section whose mean raises its score, and their share: a section that says more comes first."""
 _LEAVES = ("text", "code", "item", "row", "table")
 
 

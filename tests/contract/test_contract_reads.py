@@ -310,6 +310,7 @@ def test_an_export_has_vectors_on_request(filled: GraphStore) -> None:
     assert {line["label"] for line in with_vectors.values()} == {label.value for label in EMBEDDED_LABELS} - {
         "Constant",
         "Chunk",
+        "Fact",
     }
     assert {len(line["vector"]) for line in with_vectors.values()} == {filled.stats().dimension}
     plain = [line for line in filled.export() if line.get("id") in with_vectors]

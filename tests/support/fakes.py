@@ -854,7 +854,7 @@ def _list_links(links: UnitLinks) -> list[Edge]:
 
 def _structure(parent: Node, child: Node) -> RelationType:
     if child.label is not Label.BLOCK:
-        return RelationType.CONTAINS
+        return RelationType.CHILD if child.label is Label.FACT else RelationType.CONTAINS
     return RelationType.CHILD if parent.label is Label.BLOCK else RelationType.HAS_BODY
 
 

@@ -58,5 +58,10 @@ def list_facts(text: bytes, parts: Iterable[DocumentPart], above: Sequence[str])
         part, parent = waiting.pop()
         number = tree.add(part.kind, part.key, part.start, part.end, parent)
         languages.append(part.language)
-        waiting += [(each, number) for each in reversed(part.parts)]
+        waiting += [(each, number) for each in reversed(part.parts) if not _is_all(each, part)]
     return tree.facts, languages
+
+
+def _is_all(part: DocumentPart, around: DocumentPart) -> bool:
+    """Return whether a paragraph is all that a key has, so that it is the value of the key."""
+    return part.kind == "text" and around.kind in ("section", "term") and len(around.parts) == 1

@@ -92,9 +92,7 @@ class _PartReader:
             below += 1
         start, stop = self._trim(self._starts[heading.line], self._starts[end])
         parts = self._read_range(below, end, 0, 0)
-        return _merge_text(
-            DocumentPart("section", heading.title, start, max([stop, *(part.end for part in parts)]), parts)
-        )
+        return DocumentPart("section", heading.title, start, max([stop, *(part.end for part in parts)]), parts)
 
     def _trim(self, start: int, end: int) -> tuple[int, int]:
         piece = self._text[start:end]
@@ -251,7 +249,7 @@ class _PartReader:
         column = next((self._indent(at) for at in range(body, end) if not self._is_blank(at)), indent + 3)
         inner = self._read_range(body, end, column, depth + 1)
         start, stop = self._trim(self._starts[number], self._starts[end])
-        return [_merge_text(DocumentPart("term", key, start, stop, inner))], end
+        return [DocumentPart("term", key, start, stop, inner)], end
 
     def _read_definition(
         self, number: int, high: int, indent: int, depth: int
@@ -276,7 +274,7 @@ class _PartReader:
 
     def _make_term(self, number: int, indent: int, key: str, inner: list[DocumentPart]) -> list[DocumentPart]:
         start, end = self._trim(self._starts[number] + indent, self._starts[number + 1])
-        return [_merge_text(DocumentPart("term", key, start, inner[-1].end if inner else end, inner))]
+        return [DocumentPart("term", key, start, inner[-1].end if inner else end, inner)]
 
     def _is_signature(self, number: int, high: int) -> bool:
         """Return whether a line is code of its own, as converters of HTML write a signature above its description.
@@ -303,13 +301,6 @@ class _PartReader:
             stop = self._find_dedent(after, high, indent + 1)
             return [*parts, *self._list_code(after, stop, "")], stop
         return parts, end
-
-
-def _merge_text(part: DocumentPart) -> DocumentPart:
-    """Drop a paragraph that is all of a part: the part has its text."""
-    if len(part.parts) == 1 and part.parts[0].kind == "text":
-        part.parts = []
-    return part
 
 
 def clean_code(line: bytes) -> str:

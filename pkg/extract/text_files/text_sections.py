@@ -184,6 +184,13 @@ def _find_paragraphs(lines: Lines, starts: Sequence[int], kind: TextKind) -> lis
     ]
 
 
+def list_marks(text: bytes) -> tuple[Sequence[int], ...]:
+    """Return the marks at which a plain text is cut: the lines after a blank one, then all lines."""
+    lines = split_lines(text)
+    starts = [0, *accumulate(map(len, lines))]
+    return _find_after_blank(lines, starts), starts
+
+
 def _find_after_blank(lines: Lines, starts: Sequence[int]) -> list[int]:
     return [starts[number] for number in range(1, len(lines)) if not lines[number - 1].strip()]
 

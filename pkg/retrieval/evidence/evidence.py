@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 from pkg.model import Stale
 from pkg.retrieval.link_questions.link_answers import LinkAnswers
 
-EvidenceKind = Literal["file", "links", "code", "text", "window"]
-"""A summary of a file; links; a definition; a section of a text file; a chunk of characters of any file (Q-07)."""
+EvidenceKind = Literal["file", "links", "code", "text", "fact", "window"]
+"""A summary of a file; links; a definition; a section of a text file; a fact of a document; a chunk of characters of
+any file (Q-07)."""
 
 
 class PlacedLine(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from pkg.retrieval.deps.answer import is_test
 from pkg.retrieval.deps.paths import list_sources, name_unit
 from pkg.retrieval.evidence.evidence import Evidence, Gathered, PlacedLine
 from pkg.retrieval.evidence.evidence_options import DEFAULT_EVIDENCE, EvidenceOptions, node_filter
+from pkg.retrieval.evidence.fact_evidence import FactPieces, list_fact_pieces
 from pkg.retrieval.evidence.subject_evidence import Subjects, find_subjects, list_importers, list_links, summarise_files
 from pkg.retrieval.evidence.window_evidence import WindowIndex, index_windows
 from pkg.retrieval.explore import Connection, Exploration, Piece, explore_code, format_connection
@@ -32,6 +33,7 @@ from pkg.retrieval.token_count import count_tokens
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
+    from pkg.retrieval.search import Found
     from pkg.terms.inverted_index import TermScores
 
 
@@ -177,12 +179,32 @@ def _add_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> 
     explored = explore_code(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))
     code = list(list_code(explored, gatherer.with_tests))
     sections = find_sections(gatherer.store, gatherer.query, gatherer.text, options)
-    found = merge_sections(code, sections.pieces, asks_documents(gatherer.text))
+    facts = _find_facts(gatherer)
+    texts = (
+        sorted((*sections.pieces, *facts.pieces), key=lambda piece: -piece.score) if facts.pieces else sections.pieces
+    )
+    found = merge_sections(code, texts, asks_documents(gatherer.text))
     pack.add(_interleave(found, chunks))
     if not subjects.files:
         pack.add(gatherer.list_above(code))
-    fits = True if subjects or sections.fits else explored.fits
-    return _SearchResult(fits, {"section": sections.searched}, explored.notes)
+    fits = True if subjects or sections.fits or facts.fits else explored.fits
+    looked_at = {"section": sections.searched, **({"fact": facts.searched} if facts.searched else {})}
+    return _SearchResult(fits, looked_at, explored.notes)
+
+
+def _find_facts(gatherer: _Gatherer) -> FactPieces:
+    """Find the best facts of documents for the question."""
+    store, question = gatherer.store, parse_question(gatherer.text)
+    terms = _choose_terms(question)
+    judge = partial(_judge_fit, store, question, terms, Label.FACT)
+    return list_fact_pieces(store, gatherer.encoder, gatherer.query, terms, gatherer.options, judge, ABOVE_CODE)
+
+
+def _judge_fit(store: GraphStore, question: Question, terms: Mapping[str, float], label: Label, found: Found) -> bool:
+    """Return whether any node has a high cosine and holds enough of the question."""
+    parts = store.text_parts([each.id for each in found.ranked], terms, label)
+    held = _measure_held(question, list(terms), parts).tolist()
+    return any(each.cosine >= MIN_COSINE and share >= MIN_HELD for each, share in zip(found.ranked, held, strict=True))
 
 
 def _interleave(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Iterator[Evidence]:
@@ -336,11 +358,8 @@ def find_sections(store: GraphStore, query: Vectors, text: str, options: Evidenc
     if not found.ranked:
         return Sections((), found.searched, False)
     ids = [each.id for each in found.ranked]
-    nodes, parts = store.get(ids), store.text_parts(ids, terms, Label.CHUNK)
-    held = _measure_held(question, list(terms), parts)
-    fits = any(
-        each.cosine >= MIN_COSINE and share >= MIN_HELD for each, share in zip(found.ranked, held.tolist(), strict=True)
-    )
+    nodes = store.get(ids)
+    fits = _judge_fit(store, question, terms, Label.CHUNK, found)
     scored = [
         (each.score - DEPTH_COST * node.path.count("/"), node) for each, node in zip(found.ranked, nodes, strict=True)
     ]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from pkg.lab.evaluation.retrieval.rankings import PlainBM25
 from pkg.model import Label, Leak, Node, QueryResult, Skip
 from pkg.retrieval.needed_imports import list_corpora
 from pkg.retrieval.query import QueryOptions, run_query
+
+if TYPE_CHECKING:
+    from pkg.lab.evaluation.code.tutorial_contexts import TutorialFinder
 
 DEPTH = 10  # hits among which the first self-contained one is shown
 BATCH = 512  # texts encoded at once
@@ -100,6 +103,8 @@ class ContextFinder:
             "block-pkg": lambda item: self._query(item, "block"),
             "signatures": self._list_signatures,
             "random": self._draw,
+            "tutorials": lambda item: self._tutorials.find_facts(item),
+            "tutorials-text": lambda item: self._tutorials.find_passage(item),
         }
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
@@ -161,6 +166,12 @@ class ContextFinder:
     def _rank_rows_densely(self, item: Item) -> _Text | None:
         cosines = self._row_vectors @ self._encoder.encode_query(item.query)
         return self._rows[int(np.argmax(cosines))]
+
+    @cached_property
+    def _tutorials(self) -> TutorialFinder:
+        from pkg.lab.evaluation.code.tutorial_contexts import TutorialFinder
+
+        return TutorialFinder(self._store, self._encoder, self._source)
 
     @cached_property
     def _corpora(self) -> set[str]:

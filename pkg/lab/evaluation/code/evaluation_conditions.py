@@ -24,6 +24,7 @@ but its docstring.
 
 Finder = Literal[
     "", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold",
+    "tutorials", "tutorials-text",
     "deps", "usages", "similar", "func-pkg:signature", "func-pkg:docstring", "func-pkg:usage", "func-pkg:body",
     "documents", "documents-reranked",
 ]  # fmt: skip
@@ -108,6 +109,11 @@ _FIXED = (
         "as func-pkg, and told which examples fail, twice at most (U-13)", among=("func-pkg",),
     ),
     *_DOCUMENTS,
+    Condition("tutorials", "Tutorials", "written", "the best facts of documents, pruned (P-12)", "tutorials"),
+    Condition(
+        "tutorials-text", "Tutorials as text", "written", "the best passage of the documents by the encoder (P-12)",
+        "tutorials-text",
+    ),
     Condition("deps", "Scope", "written", "signatures of what its class and module define and import", "deps"),
     Condition("usages", "Usages", "written", "lines of the callers of the function, around the calls", "usages"),
     Condition(

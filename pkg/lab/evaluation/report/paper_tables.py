@@ -141,8 +141,9 @@ def _write_tutorials(runs: Sequence[Run]) -> Table:
         (f"paper, {model}", *(NOTHING if share is None else f"{share:g}" for share in shares))
         for model, shares in TUTORIALS.items()
     ]
-    own = [(run.name, write_number(_find_share(run, "none"), 1), NOTHING, NOTHING) for run in runs]
-    note = "As in table 5 of the paper; graphs of tutorials cannot be built here yet."
+    shown = ("none", "tutorials-text", "tutorials")
+    own = [(run.name, *(write_number(_find_share(run, name), 1) for name in shown)) for run in runs]
+    note = "As in table 5 of the paper; the columns tutorials-text and tutorials of pkg eval are the last two."
     return Table(("pass@1, %", "None", "tutorials as text", "graph of tutorials"), (*own, *rows), note)
 
 
