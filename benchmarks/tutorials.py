@@ -1,6 +1,6 @@
 """Facts of tutorials (P-12): their number and cost, and forty questions whose right sections were written before.
 
-The questions, in data/tutorial_questions.jsonl, name sections of the Python documentation and of a cheat sheet. A result
+The questions, in data/tutorial_questions.jsonl, name sections of the Python documentation and a cheat sheet. A result
 is right if it lies in a right section, or contains the beginning of one. Beside the facts are the lexical search of the
 papers (BM25) among whole documents and among sections, and PKG's own search among the sections of the same texts.
 """
@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +22,15 @@ from shared_data import find_files, read_rows
 
 from pkg.api import open_graph
 from pkg.extract.documents.document_kinds import guess_document_kind
+from pkg.extract.documents.reading import Reading, read_document
 from pkg.extract.text_files.text_kinds import TextKind
 from pkg.extract.text_files.text_sections import cut_sections, name_document
+from pkg.indexing.inputs import LoadedUnit, hash_text
+from pkg.indexing.model_reader import ModelReader
 from pkg.lab.evaluation.retrieval.rankings import PlainBM25
+from pkg.model import Label
+from pkg.models.registry import open_model
+from pkg.models.text_cache import TextCache
 from pkg.retrieval.query_options import Mode
 
 TUTORIALS = {
@@ -31,6 +39,7 @@ TUTORIALS = {
 }
 QUESTIONS = Path(__file__).with_name("data") / "tutorial_questions.jsonl"
 FIRST = 5  # results that are judged
+DOCUMENTS, SHORTEST, LONGEST = 40, 300, 1_000  # read by a model: their number, least and most characters
 TARGET = 0.85  # share of the questions with a right section among the first
 
 
@@ -172,9 +181,51 @@ def build_sections(corpora: dict[str, list[dict[str, Any]]], folder: Path, addre
     run_pkg(["build", str(root), "--store", address], folder)
 
 
+def read_by_model(corpora: dict[str, list[dict[str, Any]]], model: str, limit: float) -> Figures:
+    """Return how much of the documents, cut to a length that a small model reads fast, a model turns into JSON.
+
+    limit: CPU seconds after which no further document is read.
+    """
+    rows = [row for row in corpora["python_cheatsheet"] if len(row["text"]) >= SHORTEST]
+    chosen = rows[:: max(1, len(rows) // DOCUMENTS)][:DOCUMENTS]
+    start, facts, done = time.process_time(), 0, 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(TextCache(Path(folder) / "texts.db")) as cache,
+        closing(open_model(model)) as opened,
+    ):
+        reader = ModelReader(opened, cache)
+        for row in chosen:
+            if time.process_time() - start > limit:
+                break
+            text = row["text"][:LONGEST].encode()
+            reading = Reading("markdown", (row["heading"],))
+            unit = reader.read(LoadedUnit(row["id"], "", Label.ROW, hash_text(text), text, reading=reading))
+            if unit.reading is not None:
+                facts += len(read_document(unit.text, unit.path, unit.reading).facts)
+            done += 1
+    return {
+        "model": Path(model).name,
+        "documents": done,
+        "bytes": LONGEST,
+        "pieces": reader.pieces,
+        "valid_json": round(reader.valid / max(reader.pieces, 1), 3),
+        "valid_at_once": round(reader.first / max(reader.pieces, 1), 3),
+        "facts": facts,
+        "cpu_seconds": round(time.process_time() - start, 1),
+    }
+
+
 def main() -> None:
-    """Build and ask both."""
-    given = read_options(make_parser(__doc__))
+    """Build and ask both graphs; with a model, let it read some documents."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--model", help="text model that reads some documents, such as gguf:FILE")
+    parser.add_argument("--limit", type=float, default=1500, help="CPU seconds of the model")
+    given = read_options(parser)
+    if given.model:
+        figures = read_by_model(read_corpora(given.data), given.model, given.limit)
+        write_result("tutorials_model", figures)
+        return
     corpora = read_corpora(given.data)
     questions = read_questions(corpora)
     documents = [

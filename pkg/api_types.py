@@ -23,6 +23,7 @@ from pkg.graph.store import StoreStats as StoreStats
 from pkg.graph.verify import Verification as Verification
 from pkg.indexing.build_plan import BuildOptions as BuildOptions
 from pkg.indexing.build_plan import Progress as Progress
+from pkg.indexing.model_reader import ReadingEstimate as ReadingEstimate
 from pkg.indexing.report import BuildReport as BuildReport
 from pkg.indexing.report import BulkReport as BulkReport
 from pkg.model import BlockKind as BlockKind

@@ -77,6 +77,25 @@ def build_graph(
         )
 
 
+def estimate_documents(
+    path: str | os.PathLike[str],
+    *,
+    source: str | None = None,
+    field: str | None = None,
+    max_file_size: int | None = None,
+    follow_links: bool = False,
+) -> api_types.ReadingEstimate:
+    """Count the requests and tokens of ``build_graph(path, reader="model")``, without asking a model.
+
+    Raises PathError or CorpusError for an unusable path.
+    """
+    from pkg.indexing.inputs import find_input
+    from pkg.indexing.model_reader import estimate_reading
+
+    found = find_input(os.fspath(path), source, field, max_file_size, follow_links, reader="model")
+    return estimate_reading(found)
+
+
 def watch_graph(
     path: str | os.PathLike[str],
     *,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.api import Listener, build_graph, open_graph, remove_source, restore_graph, watch_graph
+from pkg.api import Listener, build_graph, estimate_documents, open_graph, remove_source, restore_graph, watch_graph
 from pkg.commands.enhance import _ENHANCE, ENHANCE_NAMES, check_model, run_writing
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import listen_to_build
@@ -88,6 +89,9 @@ SHOWN_ERRORS = 5  # internal errors of a build
 )
 @click.option("--from-export", is_flag=True, help="Build the sources of PATH, a file written by pkg export.")
 @click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph.")
+@click.option(
+    "--estimate", "is_estimated", is_flag=True, help="With --reader model: estimate the requests, and build nothing."
+)
 @click.option("--enhance", "is_enhanced", is_flag=True, help="Write docstrings after the build, as pkg enhance does.")
 @combine(*_ENHANCE)
 @json_option
@@ -99,6 +103,7 @@ def build(
     from_export: bool,
     remove: bool,
     is_enhanced: bool,
+    is_estimated: bool,
     is_strict: bool,
     as_json: bool,
     **options: Any,
@@ -113,10 +118,22 @@ def build(
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
     if options["reader"] == "model":
         options["model"] = check_reader_model(wanted["model"])
+    if is_estimated:
+        show_estimate(path, as_json, options)
+        return
     if is_watched:
         run_watch(path, store, poll, as_json, options)
     else:
         run_build(path, store, from_export, remove, is_strict, as_json, options, wanted if is_enhanced else None)
+
+
+def show_estimate(path: str, as_json: bool, options: dict[str, Any]) -> None:
+    """Print what reading the documents of PATH by a model would ask; raises UsageError for another reader."""
+    if options["reader"] != "model":
+        raise UsageError("--estimate counts the requests of --reader model; give both")
+    names = "source", "field", "max_file_size", "follow_links"
+    found = estimate_documents(path, **{name: options[name] for name in names})
+    emit(as_json, [{"type": "estimate", "model": options["model"], **asdict(found)}], lambda: [found.describe()])
 
 
 def check_reader_model(model: str | None) -> str:

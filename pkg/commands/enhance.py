@@ -46,6 +46,7 @@ _ENHANCE = (
         help="Text model: gguf:FILE, openai:NAME@URL or hf:FOLDER; or template, which derives docstrings from the code"
         " without a model.",
         only_with="is_enhanced",
+        or_with="reader=model",
         not_with=_NO_WRITING,
     ),
     click.option("--form", metavar="FORM", help="Prompt template. Default: the best for the model."),

@@ -6,7 +6,7 @@ Only changed units are processed. Nothing heavy is imported here, so that a buil
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from pkg.model import Skip, Source
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
-    from pkg.indexing.inputs import Input
+    from pkg.indexing.inputs import Input, LoadedUnit
     from pkg.model import LocalError
 
 NAMES_AT_ONCE = 4096  # function names encoded per batch; all of a large corpus at once would take hundreds of megabytes
@@ -65,6 +65,11 @@ def build(
     try:
         with clock.stage("discover"):
             found = find_input(path, source, field, max_file_size, follow_links, text, reader, model)
+        if reader == "model" and options.read_documents is None:
+            from pkg.indexing.model_reader import open_reader
+
+            with open_reader(found, store, model, options) as read:
+                return build_input(found, store, replace(options, read_documents=read), clock)
         return build_input(found, store, options, clock)
     except KeyboardInterrupt as interrupt:
         raise BuildInterrupted(store.generation() != before) from interrupt
@@ -150,7 +155,9 @@ def write_units(
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
-    loaded = session.load()
+    loaded: Iterable[LoadedUnit] = session.load()
+    if options.read_documents is not None:
+        loaded = options.read_documents(loaded)
     for unit in prepare_all(found.source.name, loaded, encoder, options.jobs, plan.size, clock.seconds, generated):
         with clock.stage("store"):
             session.put(unit)
@@ -243,8 +250,13 @@ def refresh(
 
 
 def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:
+    settings = read_settings(store, source)
+    if settings["model"] is not None and options.read_documents is None:  # a graph, perhaps a stranger's, names it
+        return Skip(
+            source.name, f"its documents are read by {settings['model']}: pkg build PATH --reader model --model"
+        )
     try:
-        return build(store=store, options=options, **read_settings(store, source))
+        return build(store=store, options=options, **settings)
     except InputError as fault:
         return Skip(source.name, str(fault))
 

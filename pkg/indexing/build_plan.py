@@ -78,6 +78,7 @@ class BuildOptions:
     say: Callable[[str], None] = lambda text: None  # called before slow steps
     agree: Callable[[str], bool] | None = None  # asked for consent before code is sent to a service
     enter: Callable[[str], None] = lambda stage: None  # called at the start of each stage after reading
+    read_documents: Callable[[Iterable[LoadedUnit]], Iterable[LoadedUnit]] | None = None  # by a model
 
 
 DEFAULT_OPTIONS = BuildOptions()

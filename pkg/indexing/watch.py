@@ -251,6 +251,8 @@ def watch(
     """
     _check_path(path)
     _check_store(store)
+    if reader == "model":
+        raise UsageError("the reader 'model' does not follow changes; use 'structure', or build again when it matters")
     if not poll:
         check_notices()
     from pkg.graph.opening import open_store

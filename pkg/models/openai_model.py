@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import deque
@@ -16,7 +17,7 @@ from pkg.models.answer_text import AnswerText
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 from pkg.models.model_options import ModelOptions
 from pkg.models.openai_client import OpenAIClient, Path
-from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room
+from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, SchemaDecoding, Usage, check_room
 from pkg.services import OPENAI, call_patiently, estimate_tokens, split_address
 
 Ask = Callable[[str, Mapping[str, Any] | None], Mapping[str, Any] | None]
@@ -196,6 +197,7 @@ class OpenAIModel:
         self._client, self._model, self._options, self._sleep = client, model, options, sleep
         self._limit = RateLimit(options.requests_a_minute, options.tokens_a_minute, sleep=sleep)
         self._lock = threading.RLock()  # the properties of a service are requested once
+        self._takes_schema = True  # until it refuses one
 
     @cached_property
     def _endpoint(self) -> Endpoint:
@@ -272,6 +274,15 @@ class OpenAIModel:
         check_room(self, sum(self.count_tokens(each.content) for each in messages), decoding)
         turns = [{"role": each.role, "content": each.content} for each in messages]
         more = self._endpoint.priming if is_primed else {}
+        if isinstance(decoding, SchemaDecoding) and self._takes_schema:
+            named = {"name": "answer", "schema": json.loads(decoding.schema)}
+            shaped = {**more, "response_format": {"type": "json_schema", "json_schema": named}}
+            try:
+                return self._generate("chat", {"messages": turns}, shaped, decoding, listen)
+            except (ModelBusyError, ModelAnswerError, ContextLengthError):
+                raise
+            except ModelError:  # a server without schemas refuses the request
+                self._takes_schema = False
         return self._generate("chat", {"messages": turns}, more, decoding, listen)
 
     def close(self) -> None:

@@ -35,6 +35,13 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaDecoding(Decoding):
+    """The same, with a JSON schema of the text for servers that take one; other models ignore it."""
+
+    schema: str = ""  # JSON
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """The cost of texts."""
 

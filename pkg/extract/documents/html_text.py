@@ -216,7 +216,7 @@ class _Writer(HTMLParser):
         if not any(row):
             return
         if not self._rows:
-            self._write("")
+            self._write("", is_blank=True)
         self._write(f"| {' | '.join(row)} |")
         self._rows += 1
         if self._rows == 1:

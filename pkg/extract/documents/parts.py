@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from pkg.extract.documents.tables import find_table, list_rows
+from pkg.extract.documents.table_rows import find_table, list_rows
 from pkg.extract.fences import PROMPT
 from pkg.extract.text_files.markup_headings import (
     Heading,

@@ -201,10 +201,11 @@ class Cutter:
 
     text: bytes
     marks: tuple[Sequence[int], ...]  # byte offsets, ascending; the strongest first
+    limit: int = MAX_CHUNK_BYTES
 
     def cut(self, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
         """Yield the byte offsets of the pieces, without surrounding white space or blank pieces."""
-        if end - start <= MAX_CHUNK_BYTES:
+        if end - start <= self.limit:
             yield from self._trim(start, end)
         elif level == len(self.marks):
             yield from self._cut_line(start, end)
@@ -217,20 +218,20 @@ class Cutter:
     def _group(self, ends: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Group neighbouring pieces into chunks of about equal size; a longer piece stays alone."""
         size = ends[-1] - ends[0]
-        enough = size / ceil(size / MAX_CHUNK_BYTES)
+        enough = size / ceil(size / self.limit)
         first = ends[0]
         for start, end in pairwise(ends):
-            if first < start and (end - first > MAX_CHUNK_BYTES or start - first >= enough):
+            if first < start and (end - first > self.limit or start - first >= enough):
                 yield first, start
                 first = start
         yield first, ends[-1]
 
     def _cut_line(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Cut a line between words, or between characters if there are none."""
-        while end - start > MAX_CHUNK_BYTES:
-            stop = self.text.rfind(b" ", start + MAX_CHUNK_BYTES // 2, start + MAX_CHUNK_BYTES) + 1
+        while end - start > self.limit:
+            stop = self.text.rfind(b" ", start + self.limit // 2, start + self.limit) + 1
             if not stop:
-                stop = start + MAX_CHUNK_BYTES
+                stop = start + self.limit
                 while self.text[stop] & 0xC0 == 0x80:  # inside a character
                     stop -= 1
             yield from self._trim(start, stop)

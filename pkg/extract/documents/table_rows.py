@@ -76,5 +76,5 @@ def _list_simple(lines: Lines, number: int, stop: int) -> Iterator[tuple[int, in
     low, high = borders[-2], borders[-1]
     width = len(lines[number].split()[0]) + len(lines[number]) - len(lines[number].lstrip())
     firsts = [at for at in range(low + 1, high) if lines[at][:width].strip()]
-    for start, end in zip(firsts, [*firsts[1:], high], strict=True):
+    for start, end in zip(firsts, [*firsts[1:], high], strict=False):  # a table may have no rows
         yield start, end, lines[start][:width].strip()
