@@ -69,7 +69,7 @@ class StoreStats:
 
     @property
     def fact_relations(self) -> int:
-        """Return the number of relationships between facts (P-12): of CHILD, those that blocks leave."""
+        """Return the number of relationships between facts (P-12, A-18): of CHILD, those that blocks leave."""
         blocks = self.nodes.get("Block", 0) - self.relations.get("HAS_BODY", 0)
         return self.relations.get("CHILD", 0) - blocks
 

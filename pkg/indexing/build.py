@@ -127,8 +127,8 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
             each.package != found.source.package for each in store.sources() if each.name == found.source.name
         )
         errors = store.errors(found.source.name)
-        writer.put_source(found.source)  # first: this removes leftovers of another import
         outdated = {*list_outdated(errors), *list_reread(found, store)}
+        writer.put_source(found.source)  # first: this removes leftovers of another import
         with closing(KnownUnits(store.fingerprints(found.source.name), outdated)) as known:
             plan = replace(compare(found, known), is_moved=is_moved, errors=errors)
             session = write_units(store, writer, found, plan, replace(options, encoder=encoder), clock)

@@ -244,7 +244,8 @@ def watch(
     """Build a folder, a Python file or a corpus, and again after each change; yield the report of each round.
 
     A round without changes yields none. The first build raises what build() raises; later failures are reported to
-    `say`, once per message, and retried. Raises PathError when the folder is gone. If the system sends no
+    `say`, once per message, and retried. Raises PathError when the folder is gone, and
+    UsageError for the reader `model`. If the system sends no
     notifications, `say` is told the reason and the files are polled.
     poll: poll the files every second instead of using notifications.
     open_target: opens the store at its address; called for each round, so that a server may be restarted in between.
