@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from measure import Figures, run_process, write_result
+from measure import Figures, open_folder, run_process, write_result
 
 LENGTHS = (2048, 4096, 8192, 16384)
 NEAREST = 64
@@ -70,12 +70,12 @@ def measure_prompt(length: int, nearest: int) -> Figures:
     return {"cpu": time.process_time() - began}
 
 
-def measure_costs() -> Iterator[Figures]:
+def measure_costs(work: Path) -> Iterator[Figures]:
     """Yield cost and peak memory by length and attention, each in a process of its own."""
     for length in (16, *LENGTHS):
         for nearest in (0, NEAREST):
             words = [sys.executable, __file__, "--prompt", str(length), "--nearest", str(nearest)]
-            run = run_process(words, Path.cwd())
+            run = run_process(words, work)
             cpu = json.loads(run.output.splitlines()[-1])["cpu"]
             yield {"tokens": length, "nearest": nearest, "cpu": round(cpu, 2), "megabytes": round(run.memory)}
 
@@ -177,7 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps(measure_prompt(options.prompt, options.nearest)))
         return
     figures: Figures = {"nearest": NEAREST, "layers": LAYERS, **SHAPE}
-    figures["costs"] = list(measure_costs())  # before the model is loaded: the peak includes the starting process
+    with open_folder(None) as (_, work):  # before the model is loaded: the peak includes the starting process
+        figures["costs"] = list(measure_costs(work))
     write_result("long_prompts", figures)
     models = open_all(options.model)
     figures["questions"] = list(answer_questions(models, options.data))
