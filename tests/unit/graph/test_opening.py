@@ -99,7 +99,7 @@ def test_an_empty_file_is_no_graph_for_a_reader_and_a_place_for_a_build(tmp_path
 def test_a_newer_schema_is_refused_and_unchanged(path: Path, create: bool) -> None:
     change(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
-    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 8.*upgrade PKG"):
+    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 9.*upgrade PKG"):
         EmbeddedStore(path, create)
     assert path.read_bytes() == before
 
