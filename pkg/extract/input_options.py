@@ -10,6 +10,9 @@ from pkg.extract.files import make_fingerprint
 
 STDIN = "-"  # root of rows that came through a pipe, and cannot be read again
 
+READERS = ("structure", "model")
+"""Readers that make facts of documents; with ``none``, rows of texts are searched for code alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:
@@ -21,6 +24,11 @@ class InputOptions:
     code_only: bool = False  # without text files
     reader: str | None = None  # of documents: structure, model or none
     model: str | None = None  # of the reader
+
+    @property
+    def has_documents(self) -> bool:
+        """Return whether HTML pages and notebooks are read besides code and text files."""
+        return self.reader in READERS and not self.code_only
 
 
 def format_fingerprint(stamp: str, options: InputOptions) -> str:

@@ -11,13 +11,10 @@ from pkg.errors import PathError
 from pkg.extract.documents.document_kinds import find_document_kind, guess_document_kind
 from pkg.extract.documents.reading import Reading
 from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path
-from pkg.extract.input_options import InputOptions, format_fingerprint
+from pkg.extract.input_options import READERS, InputOptions, format_fingerprint
 from pkg.indexing.written_docstrings import GeneratedTexts
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
-
-READERS = ("structure", "model")
-"""Readers that make facts of documents; with ``none``, rows of texts are searched for code alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,8 +256,9 @@ def watch(
         raise UsageError("the reader 'model' does not follow changes; use 'structure', or build again when it matters")
     if not poll:
         check_notices()
+    from pkg.extract.input_options import READERS
     from pkg.graph.opening import open_store
-    from pkg.indexing.inputs import READERS, find_input
+    from pkg.indexing.inputs import find_input
 
     find = partial(find_input, path, source, field, max_file_size, follow_links, text, reader, model)
     judge = partial(WatchFilter, follow_links=follow_links, text=text, has_documents=reader in READERS)

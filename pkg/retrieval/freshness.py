@@ -158,8 +158,12 @@ def _check_archive(store: GraphStore, source: Source, info: os.stat_result, path
     from pkg.extract.discovery import discover  # not imported for an unchanged archive
 
     try:
-        size = options.max_file_size
-        found = discover(restore_path(source.root), size or DEFAULT_MAX_FILE_SIZE, max_text_size=size or MAX_TEXT_SIZE)
+        found = discover(
+            restore_path(source.root),
+            options.max_file_size or DEFAULT_MAX_FILE_SIZE,
+            max_text_size=options.max_file_size or MAX_TEXT_SIZE,
+            has_documents=options.has_documents,
+        )
     except PathError:
         return {"": "unreadable"}
     members = {entry.path: _Member(entry.fingerprint, entry.read) for entry in found.entries if entry.path in paths}
@@ -217,7 +221,8 @@ def _scan(store: GraphStore, source: Source, stamp: str) -> _Scan:
     _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
     texts = None if read.code_only else read.max_file_size or MAX_TEXT_SIZE
     try:
-        found = discover(root, read.max_file_size or DEFAULT_MAX_FILE_SIZE, read.follow_links, texts)
+        size = read.max_file_size or DEFAULT_MAX_FILE_SIZE
+        found = discover(root, size, read.follow_links, texts, read.has_documents)
     except PathError:
         return _Scan(stamp, {}, ())
     known = {path for path, _, _ in store.fingerprints(source.name)}

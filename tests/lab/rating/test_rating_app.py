@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from pkg.errors import MissingExtraError
+from pkg.errors import MissingExtraError, name_install
 from pkg.lab.rating.rated_items import read_rated_file
 from pkg.lab.rating.rating_app import MAX_POST_SIZE, Visitor, make_app
 from pkg.lab.rating.rating_task import RatingOptions, RatingTask
@@ -228,5 +229,5 @@ def test_a_changed_file_is_reported_on_the_page(setup: Setup) -> None:
 
 def test_without_starlette_the_error_has_the_install_command(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[service\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(name_install("service"))):
         make_app(setup.task, setup.access, setup.let_in.append, lambda: True)

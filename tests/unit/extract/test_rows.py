@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.errors import CorpusError, MissingExtraError, PathError
+from pkg.errors import CorpusError, MissingExtraError, PathError, name_install
 from pkg.extract.rows import MAX_ROW_BYTES, Row, is_corpus, read_rows
 from pkg.model import Skip
 
@@ -207,7 +208,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path: Path) -> None:
 
 def test_parquet_without_its_extra_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[parquet\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(name_install("parquet"))):
         list(read_rows(write(tmp_path, b"PAR1", "rows.parquet")))
 
 

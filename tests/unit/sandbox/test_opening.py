@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from traces import find_family, wait_for_end
 
-from pkg.errors import MissingExtraError, SandboxError, UsageError
+from pkg.errors import MissingExtraError, SandboxError, UsageError, name_install
 from pkg.sandbox import choose_backend, open_sandbox
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -104,7 +105,7 @@ def test_docker_without_its_package_names_the_command(
     monkeypatch: pytest.MonkeyPatch, found: ModuleType | None
 ) -> None:
     monkeypatch.setitem(sys.modules, "docker", found)
-    with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[docker\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(name_install("docker"))):
         open_sandbox("docker")
 
 
