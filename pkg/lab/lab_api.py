@@ -92,7 +92,7 @@ def _search_documents(
     if options is None or not options.files:
         raise UsageError(f"the column {needing[0]} shows rows of files; name them with --documents FILE")
     found = read_documents(options.files)
-    encoder, order = options.encoder, options.order or options.encoder
+    encoder, order = options.encoder, options.order
     return SearchedDocuments(
         lambda other: DocumentFinder(found, encoder, order, other),
         lambda: mark_documents(found.documents, collect_solutions(benchmark)),

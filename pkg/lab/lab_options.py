@@ -54,7 +54,7 @@ class DocumentOptions:
 
     files: Sequence[str] = ()
     encoder: str = "static"  # searches the documents
-    order: str | None = None  # orders the best ones by its token vectors; None for that of the search
+    order: str = "minilm"  # orders the best ones by its states of tokens
 
 
 @dataclass(frozen=True, slots=True)

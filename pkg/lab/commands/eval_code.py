@@ -82,8 +82,8 @@ code_evaluation_options = combine(
         help="Encoder that searches the documents.",
     ),
     click.option(
-        "--documents-order", "document_order", metavar="NAME",
-        help="Encoder whose token vectors order the best documents. Default: that of the search.",
+        "--documents-order", "document_order", default=DOCUMENTS.order, show_default=True, metavar="NAME",
+        help="Encoder whose states of tokens order the best documents: minilm or st:NAME.",
     ),
     click.option("--plus", is_flag=True, help="Use the tests of EvalPlus."),
     click.option("--any-data", "is_any", is_flag=True, help="Accept rows other than the official ones."),

@@ -7,17 +7,14 @@ whole texts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from pkg.encode.encoder import Encoder, Vectors
-from pkg.encode.registry import forget_revision, load_encoder, name_encoder
+from pkg.encode.encoder import Vectors
+from pkg.encode.registry import load_encoder, name_encoder
 from pkg.errors import UsageError
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 class TokenModel(Protocol):
@@ -27,33 +24,11 @@ class TokenModel(Protocol):
         """Return the vectors of the tokens of each text: float32 [tokens, dimension], of any length."""
 
 
-class WordVectors:
-    """The vectors of an encoder that has one for each word, whatever the words around it."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-
-    def embed_tokens(self, texts: Sequence[str], is_query: bool) -> list[Vectors]:
-        """Return the vectors of the distinct words of each text: float32 [words, dimension], normalized or zero."""
-        words = [list(dict.fromkeys(_WORD.findall(text))) for text in texts]
-        distinct = list(dict.fromkeys(word for each in words for word in each))
-        rows = {word: row for row, word in enumerate(distinct)}
-        vectors = self._encoder.encode([word.encode() for word in distinct]) if distinct else _make_empty(self._encoder)
-        return [vectors[[rows[word] for word in each]] for each in words]
-
-
-def _make_empty(encoder: Encoder) -> Vectors:
-    return np.zeros((0, encoder.dimension), np.float32)
-
-
 def open_token_model(name: str) -> TokenModel:
-    """Open the token vectors of an encoder; raises UsageError for an encoder without, and the errors of loading it."""
-    encoder = load_encoder(name_encoder(name))
-    if forget_revision(encoder.name) == "static":
-        return WordVectors(encoder)
-    model: TokenModel | None = getattr(encoder, "model", None)
+    """Open the states of tokens of an encoder; raises UsageError without them, and the errors of loading it."""
+    model: TokenModel | None = getattr(load_encoder(name_encoder(name)), "model", None)
     if not hasattr(model, "embed_tokens"):
-        raise UsageError(f"the encoder '{name}' has no vectors of tokens; expected static, minilm or st:NAME")
+        raise UsageError(f"the encoder '{name}' has no states of tokens; expected minilm or st:NAME")
     assert model is not None
     return model
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scripted_model import Asked, ScriptedModel
 
+from pkg.encode.encoder import Vectors
 from pkg.errors import UsageError
 from pkg.lab import DocumentOptions, evaluate_code, report_evaluation
 from pkg.lab.evaluation.code.code_report import ConditionFigures
+from pkg.lab.evaluation.documents import document_finder
 from pkg.lab.evaluation.report.code_sections import list_sections
 from pkg.lab.evaluation.report.report_format import render_markdown
 
@@ -43,7 +47,17 @@ def answer(asked: Asked) -> str:
     return "    return 3 * number\n" if "return 3 * count" in text or "expected 12" in text else "    return number\n"
 
 
-def test_documents_are_shown_run_corrected_and_reported(files: tuple[Path, str], tmp_path: Path) -> None:
+class OneToken:
+    """Embeds a text as one token, so that late interaction keeps the order of the search."""
+
+    def embed_tokens(self, texts: Sequence[str], is_query: bool) -> list[Vectors]:
+        return [np.ones((1, 2), np.float32) for _ in texts]
+
+
+def test_documents_are_shown_run_corrected_and_reported(
+    files: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_finder, "open_token_model", lambda name: OneToken())
     data, documents = files
     model = ScriptedModel(answer)
     report = evaluate_code(
