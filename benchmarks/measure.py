@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -37,15 +37,18 @@ class Run:
     others: float  # cores kept busy by other work meanwhile; 0 if the system does not report it
 
 
-def run_process(command: Sequence[str], folder: Path) -> Run:
+def run_process(command: Sequence[str], folder: Path, settings: Mapping[str, str] | None = None) -> Run:
     """Run a command in a folder and measure its cost; a command that fails ends the benchmark.
 
+    settings: more variables of its environment.
     The peak that the system reports includes the size of the process that starts the command: a benchmark that reports
     memory must itself stay small, so this module imports nothing heavy.
     """
     with tempfile.TemporaryFile() as output:
         start, busy = time.perf_counter(), read_busy()
-        process = subprocess.Popen(command, stdout=output, cwd=folder, env=make_environment(folder))
+        process = subprocess.Popen(
+            command, stdout=output, cwd=folder, env=make_environment(folder) | dict(settings or {})
+        )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -67,9 +70,9 @@ def read_busy() -> float:
     return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-def run_pkg(arguments: Sequence[str], folder: Path) -> Run:
-    """Run the pkg command of this working tree."""
-    return run_process([sys.executable, "-m", "pkg.cli", *arguments], folder)
+def run_pkg(arguments: Sequence[str], folder: Path, settings: Mapping[str, str] | None = None) -> Run:
+    """Run the pkg command of this working tree; settings: more variables of its environment, such as PKG_MODEL."""
+    return run_process([sys.executable, "-m", "pkg.cli", *arguments], folder, settings)
 
 
 def read_line(run: Run) -> dict[str, Any]:
@@ -101,6 +104,25 @@ def compare(value: float, target: float) -> Figures:
 
 def _round(value: float) -> float:
     return round(value, 4 if value < 1 else 3 if value < 100 else 1)
+
+
+def keep_figures(path: Path, measure: Callable[[], Figures]) -> Figures:
+    """Return the figures in a file, which are measured first if it is missing."""
+    if not path.exists():
+        path.write_text(json.dumps(measure()), encoding="utf-8")
+    figures: Figures = json.loads(path.read_text(encoding="utf-8"))
+    return figures
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> str:
+    """Write JSON lines; return the path."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def read_lines(text: str) -> list[dict[str, Any]]:
+    """Parse JSON lines."""
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def write_result(name: str, figures: Figures) -> None:
