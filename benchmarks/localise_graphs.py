@@ -22,7 +22,7 @@ from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.inputs import find_input
 from pkg.indexing.report import StageClock
 
-PARTS = ("", "-terms", "-vectors")  # of a store, worth copying
+PARTS = ("", "-terms", "-vectors", "-sum")  # of a store, worth copying
 
 
 def build_graphs(instances: Sequence[Instance], repositories: Repositories, cache: Path) -> Iterator[Instance]:
@@ -78,6 +78,6 @@ def _write_graph(repository: Path, commit: str, place: Path) -> None:
     found = replace(found, source=replace(found.source, root=str(repository)))  # one source, whatever the commit
     with (
         closing(open_store(f"sqlite:///{place}", create=True)) as store,
-        patch("pkg.indexing.resolution.put_links", lambda *_: []),
+        patch("pkg.indexing.solved_links.put_links", lambda *_: None),
     ):
         build_input(found, store, BuildOptions(), StageClock())
