@@ -37,7 +37,7 @@ NO_CHUNKS = (
     "MATCH (u:File {name: 'README.md'})-[:HOLDS]->(f) DETACH DELETE f",
     "MATCH (u:File {name: 'README.md'}) DETACH DELETE u",
     "MATCH (n:Chunk) DETACH DELETE n",
-    "MATCH (n:Source) SET n.fingerprint = 'of before' REMOVE n.count_Chunk",
+    "MATCH (n:Source) SET n.fingerprint = 'of-before' REMOVE n.count_Chunk",
     "DROP INDEX pkg_chunk_vector IF EXISTS",
     "DROP INDEX pkg_chunk_text IF EXISTS",
 )
@@ -81,6 +81,7 @@ def test_an_older_graph_gets_its_terms_with_the_next_build(
             assert store.check() == []
         assert [row["name"] for row in ask(driver, INDEXES)] == [
             "pkg_chunk_text",
+            "pkg_fact_text",
             "pkg_function_text",
             "pkg_import_text",
         ]

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from pkg.extract.documents.fact_tree import FactTree
@@ -16,6 +17,7 @@ Pairs: TypeAlias = "list[tuple[str, Any]]"
 """The pairs of an object in their order; a key may occur twice."""
 
 MAX_DEPTH = 40  # nested values; deeper ones are kept as text
+DEEPEST = 300  # open brackets of an answer; the limits of the parser differ between versions of Python
 _BEGIN = re.compile(r"[{\[]")
 _DANGLING = re.compile(r'(?:,|,?\s*"(?:[^"\\]|\\.)*"\s*:?)\s*$')
 _TRAILING = re.compile(r",(\s*[}\]])")
@@ -42,6 +44,9 @@ def parse_nested(text: str) -> Any:
     if found is None:
         return None
     body = text[found.start() :]
+    signs = (1 if sign in "{[" else -1 for sign in body if sign in "{[]}")
+    if max(accumulate(signs)) > DEEPEST:
+        return None
     for each in (body, _TRAILING.sub(r"\1", body), _complete(body)):
         value = _decode(each)
         if value:

@@ -35,6 +35,7 @@ _VALUES = st.recursive(
         ("", None),
         ("{" * 100_000, None),
         ('{"a":' * 5_000, None),
+        ('{"a":' * 301 + "1" + "}" * 301, None),
     ],
 )
 def test_answers_are_parsed_or_repaired(answer: str, value: object) -> None:
