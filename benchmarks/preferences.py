@@ -90,10 +90,10 @@ class PreferenceRuns:
             shorten_model(model): [rating for _, system, rating, _ in rated if system == model and rating is not None]
             for model in self.models
         }
+        differing = [each for each in judgements if None not in each.ratings and len(set(each.ratings)) > 1]
         best = Counter(
             place
-            for each in judgements
-            if None not in each.ratings and len(set(each.ratings)) > 1
+            for each in differing
             for place, rating in enumerate(each.ratings, 1)
             if rating == max(rating for rating in each.ratings if rating is not None)
         )
@@ -103,6 +103,7 @@ class PreferenceRuns:
             "unread": sum(rating is None for _, _, rating, _ in rated),
             "ratings": dict(sorted(Counter(rating for _, _, rating, _ in rated if rating is not None).items())),
             "means": {model: round(mean(own), 2) for model, own in ratings.items() if own},
+            "differing": len(differing),
             "best_by_place": dict(sorted(best.items())),
         }
 
