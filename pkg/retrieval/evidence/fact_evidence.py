@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Label, Node
+from pkg.model import Node
 from pkg.retrieval.evidence.evidence import Evidence
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions, node_filter
 from pkg.retrieval.fact_search import FactOpener, find_facts
@@ -39,9 +39,9 @@ def list_fact_pieces(
 
     judge: returns whether any of the found facts fits. excess: taken off their scores, to compare them with code.
     """
-    if not store.stats().nodes.get(Label.FACT.value, 0):
-        return FactPieces()
     found = find_facts(store, query, terms, MAX_FACTS, node_filter(options))
+    if not found.ranked:
+        return FactPieces((), found.searched)
     opener = FactOpener(store, encoder, query)
     nodes = store.get([each.id for each in found.ranked])
     pieces = (

@@ -150,11 +150,16 @@ class _Gatherer:
         """Return the vector of the question: float32 [dimension]."""
         return encode_question(self.encoder, self.text)
 
+    @cached_property
+    def question(self) -> Question:
+        """Return the parsed question."""
+        return parse_question(self.text)
+
     @property
     def with_tests(self) -> bool:
         """Return whether tests may answer it."""
         choice = self.options.tests
-        return choice == "only" or (choice == "auto" and parse_question(self.text).asks_tests)
+        return choice == "only" or (choice == "auto" and self.question.asks_tests)
 
     def list_named(self, subjects: Subjects) -> Iterator[Evidence]:
         """Yield the subjects of the question: summaries of files, and links of definitions and libraries."""
@@ -194,7 +199,7 @@ def _add_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> 
 
 def _find_facts(gatherer: _Gatherer) -> FactPieces:
     """Find the best facts of documents for the question."""
-    store, question = gatherer.store, parse_question(gatherer.text)
+    store, question = gatherer.store, gatherer.question
     terms = _choose_terms(question)
     judge = partial(_judge_fit, store, question, terms, Label.FACT)
     return list_fact_pieces(store, gatherer.encoder, gatherer.query, terms, gatherer.options, judge, ABOVE_CODE)
