@@ -22,7 +22,8 @@ from shared_data import find_files, read_rows
 
 from pkg.api import open_graph
 from pkg.extract.documents.document_kinds import guess_document_kind
-from pkg.extract.documents.reading import Reading, read_document
+from pkg.extract.documents.document_reader import read_document
+from pkg.extract.documents.reading import Reading
 from pkg.extract.text_files.text_kinds import TextKind
 from pkg.extract.text_files.text_sections import cut_sections, name_document
 from pkg.indexing.inputs import LoadedUnit, hash_text

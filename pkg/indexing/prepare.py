@@ -21,7 +21,8 @@ from pkg.encode.encoder import Encoder, Spans, encode_spans
 from pkg.encode.registry import find_kind, forget_encoders, load_encoder
 from pkg.errors import InputError, UsageError
 from pkg.extract.discovery import looks_minified
-from pkg.extract.documents.reading import Reading, read_document
+from pkg.extract.documents.document_reader import read_document
+from pkg.extract.documents.reading import Reading
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
 from pkg.extract.text_files.text_kinds import TextKind, find_text_kind

@@ -5,8 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from trees import write_tree
+
+import pkg
 
 INTERRUPTED_IMPORT = """
 import os, signal, sys
@@ -50,3 +54,19 @@ assert signal.getsignal(signal.SIGINT) == signal.{then}
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_build_of_unchanged_files_imports_no_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most builds read nothing; readers of code and documents take a tenth of their time to import."""
+    write_tree(tmp_path / "shop", {"cart.py": "def total():\n    return 1\n", "README.md": "# Shop\n\nIt sells.\n"})
+    store = f"sqlite:///{tmp_path}/graph.db"
+    monkeypatch.setattr("pkg.extract.files.CLOCK_TICK_NS", 0)  # files of this moment are read again otherwise
+    pkg.build_graph(tmp_path / "shop", store=store)
+    code = f"""
+import sys, pkg
+pkg.build_graph({str(tmp_path / "shop")!r}, store={store!r})
+readers = ("html.parser", "pkg.extract.python", "pkg.extract.documents.document_reader")
+print([name for name in readers if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

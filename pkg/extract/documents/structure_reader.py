@@ -13,8 +13,6 @@ from pkg.extract.documents.parts import read_parts
 from pkg.extract.text_files.text_sections import decode_text, find_data, name_document
 from pkg.model import DocumentUnit, Status
 
-STRUCTURE_VERSION = 1  # of the facts made of a document; part of the keys of its stored text
-
 
 def write_text(raw: bytes, kind: DocumentKind) -> tuple[bytes, str | None, str | None]:
     """Return the text of a document as UTF-8, a note on its decoding, and why it cannot be read, if so.

@@ -11,7 +11,8 @@ import pytest
 from scripted_model import ScriptedModel
 
 from pkg.errors import UsageError
-from pkg.extract.documents.reading import Reading, read_document
+from pkg.extract.documents.document_reader import read_document
+from pkg.extract.documents.reading import Reading
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.model_reader import ModelReader, check_model_name, list_pieces
 from pkg.model import DocumentUnit, Label, Status
