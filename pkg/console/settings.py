@@ -100,11 +100,11 @@ class SettingOption(click.Option):
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the converted value; for a value from a file, raises the errors of Settings.check."""
         is_by_file = ctx.get_parameter_source(str(self.name)) is click.core.ParameterSource.DEFAULT_MAP
-        if is_by_file and self._is_used(ctx) and not ctx.resilient_parsing:
+        if is_by_file and self.is_used(ctx) and not ctx.resilient_parsing:
             _find_settings(ctx).check(self.setting)
         return super().process_value(ctx, value)
 
-    def _is_used(self, ctx: click.Context) -> bool:
+    def is_used(self, ctx: click.Context) -> bool:
         """Return whether the command uses the value; typed options are already in ctx.params."""
         if any(ctx.params.get(name) for name in self._not_with):
             return False
@@ -199,9 +199,14 @@ def _find_settings(ctx: click.Context) -> Settings:
 def find_model(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Decode the name of a model, and replace the short name of one on this machine by its whole name.
 
-    Raises UsageError for a short name that no model, or more than one, has.
+    A variable or settings file may name a model that the command does not use, which is not looked for. Raises
+    UsageError for a short name that no model, or more than one, has.
     """
-    return value if value is None else _find_whole_name(decode_word(value))
+    if value is None:
+        return None
+    name = decode_word(value)
+    is_used = not isinstance(parameter, SettingOption) or is_typed(ctx, str(parameter.name)) or parameter.is_used(ctx)
+    return _find_whole_name(name) if is_used else name
 
 
 def find_each_model(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

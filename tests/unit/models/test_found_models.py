@@ -109,6 +109,19 @@ def test_commands_take_a_short_name(home: Path) -> None:
     assert (none.exit_code, "a name that pkg models lists: coder" in none.stderr) == (2, True)
 
 
+def test_a_model_that_a_command_does_not_use_is_not_looked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable for other commands may hold a short name whose model is gone."""
+    write_tree(home / "shop", {"cart.py": "def total():\n    return 1\n"})
+    monkeypatch.setenv("PKG_MODEL", "gone")
+    assert CliRunner().invoke(main, ["build", str(home / "shop")]).exit_code == 0
+    found = CliRunner().invoke(main, ["query", "total"])
+    assert (found.exit_code, "cart.py" in found.stdout) == (0, True)
+    asked = CliRunner().invoke(main, ["query", "total", "--generate"])
+    assert (asked.exit_code, "no model 'gone'" in asked.stderr) == (2, True)
+    typed = CliRunner().invoke(main, ["query", "total", "--model", "other", "--generate"])
+    assert (typed.exit_code, "no model 'other'" in typed.stderr) == (2, True)
+
+
 def test_the_command_lists_models_or_three_ways_to_get_one(home: Path) -> None:
     empty = CliRunner().invoke(main, ["models", "--no-json"])
     assert "three ways to get one" in empty.stdout
