@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -56,6 +57,13 @@ def knows_question(encoder: Encoder, text: str, query: Vectors) -> bool:
 def is_additive(encoder: Encoder) -> TypeGuard[AdditiveEncoder]:
     """Return whether an encoder is additive; isinstance with a protocol would be much slower."""
     return hasattr(encoder, "encode_without")
+
+
+def encode_in_batches(encoder: Encoder, texts: Iterable[bytes], size: int = 512) -> Vectors:
+    """Encode many texts, `size` at a time, so that memory stays small: float32 [number of texts, dimension]."""
+    waiting = iter(texts)
+    parts = [encoder.encode(batch) for batch in iter(lambda: list(islice(waiting, size)), [])]
+    return np.concatenate(parts) if parts else np.zeros((0, encoder.dimension), np.float32)
 
 
 def encode_spans(encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:

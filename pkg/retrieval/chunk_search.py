@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,22 +38,56 @@ def find_chunks(
     """
     depth = max(SEARCH_DEPTH, 3 * k)
     with store.snapshot():
-        near = store.vector_search(Label.CHUNK, query, depth, where)
-        lexical = store.text_search(Label.CHUNK, terms, depth, where) if terms else Matches((), 0, 0, 0)
-        cosines = {match.id: match.score for match in near.matches}
-        scores = _SCORES[ranking](cosines, {match.id: match.score for match in lexical.matches})
-        best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # with duplicates across searches
-        hashes = [node.content_hash for node in store.get(best)]
-    counts = {match.id: match.same_content for match in (*lexical.matches, *near.matches)}
+        scored = score_texts(store, Label.CHUNK, query, terms, depth, where, _SCORES[ranking])
+        hashes = [node.content_hash for node in store.get(scored.order[: 2 * k])]  # with duplicates across searches
     firsts: dict[str, Ranked] = {}
-    for each, hashed in zip(best, hashes, strict=True):
-        firsts.setdefault(hashed, Ranked(each, scores[each], cosines.get(each, 0.0), hashed, counts[each]))
-    ranked = tuple(firsts.values())[:k]
-    folded = sum(each.same_content for each in ranked)
-    return Found(ranked, near.searched, near.filtered, folded, near.is_approximate)
+    for each, hashed in zip(scored.order, hashes, strict=False):
+        firsts.setdefault(hashed, scored.rank(each, scored.scores[each], hashed))
+    return scored.describe(tuple(firsts.values())[:k])
 
 
 Scores = Mapping[str, float]
+Mix = Callable[[Scores, Scores], dict[str, float]]
+"""Computes the scores of texts by id from their cosines and lexical scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTexts:
+    """The results of both searches among the texts of one label, by id."""
+
+    near: Matches
+    cosines: Scores
+    scores: Scores
+    order: Sequence[str]  # best first, ties by id
+    counts: Mapping[str, int]  # nodes of the same content
+
+    def rank(self, node_id: str, score: float, content_hash: str) -> Ranked:
+        """Return the place of a text in an order by some score."""
+        return Ranked(node_id, score, self.cosines.get(node_id, 0.0), content_hash, self.counts[node_id])
+
+    def describe(self, ranked: Sequence[Ranked]) -> Found:
+        """Return the chosen texts with the counts of the search."""
+        folded = sum(each.same_content for each in ranked)
+        return Found(tuple(ranked), self.near.searched, self.near.filtered, folded, self.near.is_approximate)
+
+
+def score_texts(
+    store: GraphStore,
+    label: Label,
+    query: Vectors,
+    terms: Mapping[str, float],
+    depth: int,
+    where: NodeFilter | None,
+    mix: Mix,
+) -> ScoredTexts:
+    """Search texts by vector, float32 [dimension], and by words, and mix the scores of both."""
+    near = store.vector_search(label, query, depth, where)
+    lexical = store.text_search(label, terms, depth, where) if terms else Matches((), 0, 0, 0)
+    cosines = {match.id: match.score for match in near.matches}
+    scores = mix(cosines, {match.id: match.score for match in lexical.matches})
+    order = sorted(scores, key=lambda each: (-scores[each], each))
+    counts = {match.id: match.same_content for match in (*lexical.matches, *near.matches)}
+    return ScoredTexts(near, cosines, scores, order, counts)
 
 
 def average_scores(cosines: Scores, lexical: Scores, share: float = 0.5) -> dict[str, float]:
@@ -81,7 +115,7 @@ def copy_cosines(cosines: Scores, lexical: Scores) -> dict[str, float]:
     return dict(cosines)
 
 
-_SCORES = {"linear": average_scores, "rrf": add_ranks, "dense": copy_cosines}
+_SCORES: Mapping[RankingMethod, Mix] = {"linear": average_scores, "rrf": add_ranks, "dense": copy_cosines}
 
 
 def run_chunk_query(
@@ -100,7 +134,9 @@ def run_chunk_query(
         raise QueryError(f"the graph {store.address} holds no text files; read those of a repository: pkg build PATH")
     check_paths(store, options, found)
     nodes = store.get([each.id for each in found.ranked])
-    hits = [_make_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)]
+    hits = [
+        make_text_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)
+    ]
     notes = explain_empty(store, found, options)
     coverage = Coverage(
         searched=found.searched, filtered=found.filtered, folded=found.folded, shown=len(hits), notes=notes
@@ -125,7 +161,8 @@ def ask_texts(
     return question, query
 
 
-def _make_hit(rank: int, match: Ranked, node: Node) -> Hit:
+def make_text_hit(rank: int, match: Ranked, node: Node) -> Hit:
+    """Return a text as a hit, whole."""
     return Hit(
         rank=rank,
         label=node.label.value,

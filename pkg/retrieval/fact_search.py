@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.errors import QueryError
 from pkg.graph.graph_records import find_value
-from pkg.model import HEADINGS, Coverage, Hit, Label, Matches, Node, NodeFilter, QueryResult, RelationType
-from pkg.retrieval.chunk_search import add_ranks, ask_texts, average_scores, copy_cosines
+from pkg.model import HEADINGS, Coverage, Hit, Label, Node, NodeFilter, QueryResult, RelationType
+from pkg.retrieval.chunk_search import (
+    Mix,
+    add_ranks,
+    ask_texts,
+    average_scores,
+    copy_cosines,
+    make_text_hit,
+    score_texts,
+)
 from pkg.retrieval.pruning.prune_facts import PrunedFact, prune_fact
 from pkg.retrieval.query_options import QueryOptions, RankingMethod, node_filter, prune_choice
 from pkg.retrieval.ranking import Ranked
 from pkg.retrieval.search import Found, check_paths, explain_empty, find_ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
     from pkg.retrieval.hit_order import HitOrder
@@ -49,13 +55,9 @@ def find_facts(
     """
     depth = max(SEARCH_DEPTH, 10 * k)
     with store.snapshot():
-        near = store.vector_search(Label.FACT, query, depth, where)
-        lexical = store.text_search(Label.FACT, terms, depth, where) if terms else Matches((), 0, 0, 0)
-        cosines = {match.id: match.score for match in near.matches}
-        scores = _SCORES[ranking](cosines, {match.id: match.score for match in lexical.matches})
-        order = sorted(scores, key=lambda each: (-scores[each], each))
-        nodes = store.get(order)
-    counts = {match.id: match.same_content for match in (*lexical.matches, *near.matches)}
+        scored = score_texts(store, Label.FACT, query, terms, depth, where, _SCORES[ranking])
+        nodes = store.get(scored.order)
+    scores = scored.scores
     groups: dict[tuple[str, str, str], list[Node]] = {}
     for node in nodes:
         groups.setdefault(_name_owner(node), []).append(node)
@@ -64,9 +66,8 @@ def find_facts(
     for score, _, node in sorted((-_rate(group, scores), group[0].id, group[0]) for group in groups.values()):
         if node.content_hash not in seen and len(ranked) < k:
             seen.add(node.content_hash)
-            ranked.append(Ranked(node.id, -score, cosines.get(node.id, 0.0), node.content_hash, counts[node.id]))
-    folded = sum(each.same_content for each in ranked)
-    return Found(tuple(ranked), near.searched, near.filtered, folded, near.is_approximate)
+            ranked.append(scored.rank(node.id, -score, node.content_hash))
+    return scored.describe(ranked)
 
 
 def _name_owner(node: Node) -> tuple[str, str, str]:
@@ -85,7 +86,7 @@ def _mix(cosines: Mapping[str, float], lexical: Mapping[str, float]) -> dict[str
     return average_scores(cosines, lexical, COSINE_SHARE)
 
 
-_SCORES = {"linear": _mix, "rrf": add_ranks, "dense": copy_cosines}
+_SCORES: Mapping[RankingMethod, Mix] = {"linear": _mix, "rrf": add_ranks, "dense": copy_cosines}
 
 
 def run_fact_query(
@@ -157,21 +158,11 @@ class FactOpener:
 
 def _make_hit(rank: int, match: Ranked, opened: OpenedFact) -> Hit:
     node, value, pruned = opened
-    return Hit(
-        rank=rank,
-        label=node.label.value,
-        id=node.id,
-        source=node.source,
-        path=node.path,
-        qualname=node.qualname,
+    return replace(
+        make_text_hit(rank, match, node),
         kind=node.kind,
-        start_line=node.start_line,
-        end_line=node.end_line,
-        score=match.score,
         score_pruned=match.raise_score(pruned.gain) if pruned.gain else match.score,
         content=value,
         pruned_content=pruned.text,
         pruned=pruned.cuts,
-        same_content=match.same_content,
-        cosine=match.cosine,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pkg.encode.encoder import encode_in_batches
 from pkg.extract.text_files.windows import Window, cut_windows
 from pkg.graph.path_filter import make_path_pattern
 from pkg.retrieval.evidence.evidence import Evidence
@@ -58,11 +59,7 @@ class WindowIndex:
 def index_windows(store: GraphStore, encoder: Encoder, sources: Sequence[str]) -> WindowIndex:
     """Cut and encode the texts of all files of some sources."""
     windows = [each for source in sources for each in _cut_files(store, source)]
-    parts = [
-        encoder.encode([each.window.content.encode() for each in windows[start : start + ENCODING_BATCH]])
-        for start in range(0, len(windows), ENCODING_BATCH)
-    ]
-    vectors = np.concatenate(parts) if parts else np.zeros((0, encoder.dimension), np.float32)
+    vectors = encode_in_batches(encoder, (each.window.content.encode() for each in windows), ENCODING_BATCH)
     return WindowIndex(store.generation(), windows, vectors)
 
 

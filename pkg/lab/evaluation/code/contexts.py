@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from pkg.encode.encoder import Encoder
+from pkg.encode.encoder import Encoder, encode_in_batches
 from pkg.errors import InputError, QueryError, UsageError
 from pkg.extract.files import restore_path
 from pkg.extract.input_options import parse_fingerprint
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pkg.lab.evaluation.code.tutorial_contexts import TutorialFinder
 
 DEPTH = 10  # hits among which the first self-contained one is shown
-BATCH = 512  # texts encoded at once
 REFERENCE = "the reference"
 """Place of the reference when it is shown."""
 
@@ -201,9 +200,7 @@ class ContextFinder:
 
     @cached_property
     def _row_vectors(self) -> np.typing.NDArray[np.float32]:
-        texts = [row.code.encode("utf-8", "replace") for row in self._rows]
-        parts = [self._encoder.encode(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
-        return np.concatenate(parts)
+        return encode_in_batches(self._encoder, (row.code.encode("utf-8", "replace") for row in self._rows))
 
     @cached_property
     def _functions(self) -> list[_Text]:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pkg.encode.encoder import Encoder
+from pkg.encode.encoder import Encoder, encode_in_batches
 from pkg.errors import InputError, QueryError
 from pkg.extract.text_files.text_sections import Cutter, list_marks
 from pkg.generation.prompt_templates.fact_text import show_fact
@@ -20,7 +20,6 @@ from pkg.model import Label
 from pkg.retrieval.query import QueryOptions, run_query
 
 FACTS = 1  # shown for a task, as one function or block is (P-17)
-_BATCH = 512  # passages encoded at once
 
 
 class TutorialFinder:
@@ -68,6 +67,4 @@ class TutorialFinder:
 
     @cached_property
     def _vectors(self) -> np.typing.NDArray[np.float32]:
-        texts = [each.code.encode("utf-8", "replace") for each in self._passages]
-        parts = [self._encoder.encode(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
-        return np.concatenate(parts)
+        return encode_in_batches(self._encoder, (each.code.encode("utf-8", "replace") for each in self._passages))

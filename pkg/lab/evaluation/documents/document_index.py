@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from pkg.encode.encoder import Encoder
+from pkg.encode.encoder import Encoder, encode_in_batches
 from pkg.lab.evaluation.documents.document_rows import Document
 from pkg.lab.evaluation.documents.document_windows import cut_to_window
 from pkg.vectors.exact import Row, make_segment
 from pkg.vectors.quantised import pack_vectors
-
-BATCH = 512  # parts encoded at once
 
 
 class DocumentIndex:
@@ -26,9 +22,7 @@ class DocumentIndex:
             (number, part) for number, document in enumerate(documents) for part in cut_to_window(document.text, model)
         ]
         self._owners = [number for number, _ in parts]
-        texts = [part.encode("utf-8", "replace") for _, part in parts]
-        encoded = [encoder.encode(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
-        vectors = np.concatenate(encoded) if encoded else np.zeros((0, encoder.dimension), np.float32)
+        vectors = encode_in_batches(encoder, (part.encode("utf-8", "replace") for _, part in parts))
         # Equal hashes are one content, of which the search returns the best entry: here one document.
         rows: list[Row] = [
             (place, place, owner, 0, 0, 0, data)
