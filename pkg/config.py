@@ -42,11 +42,16 @@ Among these, attempts, max_tokens and price decide what a paid model may cost.
 """
 
 
-def default_store() -> str:
-    """Return the address of the user's own store; never a place in the analysed repository."""
+def find_data_folder() -> Path:
+    """Return the folder of the user's own data; never a place in the analysed repository."""
     from platformdirs import user_data_path
 
-    return f"{FILE_SCHEME}{user_data_path('pkg', appauthor=False) / 'graph.db'}"
+    return user_data_path("pkg", appauthor=False)
+
+
+def default_store() -> str:
+    """Return the address of the user's own store."""
+    return f"{FILE_SCHEME}{find_data_folder() / 'graph.db'}"
 
 
 @dataclass(frozen=True, slots=True)

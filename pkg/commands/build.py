@@ -18,7 +18,7 @@ from pkg.console.settings import combine, decode_option, is_typed, jobs_setting,
 from pkg.console.streams import decode_word, emit, style_words
 from pkg.console.tables import SHOWN_SKIPS, escape_markup
 from pkg.errors import LocalErrorsFound, UsageError, count_things
-from pkg.models.registry import TEMPLATE
+from pkg.extract.input_options import READERS
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.service.operations import answer_lines
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pkg.indexing.report import BuildReport
 
 
-READER_CHOICES = ("structure", "model", "none")
+READER_CHOICES = (*READERS, "none")
 
 CONTENTS = {
     "Function": ("function", "functions"), "Class": ("class", "classes"), "Constant": ("constant", "constants"),
@@ -117,7 +117,9 @@ def build(
     check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
     if options["reader"] == "model":
-        options["model"] = check_reader_model(wanted["model"])
+        from pkg.indexing.model_reader import require_model
+
+        options["model"] = require_model(wanted["model"])
     if is_estimated:
         show_estimate(path, as_json, options)
         return
@@ -134,16 +136,6 @@ def show_estimate(path: str, as_json: bool, options: dict[str, Any]) -> None:
     names = "source", "field", "max_file_size", "follow_links"
     found = estimate_documents(path, **{name: options[name] for name in names})
     emit(as_json, [{"type": "estimate", "model": options["model"], **asdict(found)}], lambda: [found.describe()])
-
-
-def check_reader_model(model: str | None) -> str:
-    """Return the name of the model that reads documents; raises UsageError without one."""
-    if model is None or model == TEMPLATE:
-        raise UsageError(
-            "--reader model needs a text model; expected --model gguf:FILE, openai:NAME@URL or hf:FOLDER, PKG_MODEL, or"
-            " model in pkg.toml; --reader structure needs none"
-        )
-    return model
 
 
 def run_build(

@@ -29,7 +29,6 @@ from pkg.service.mcp.setup_record import (
     BuiltSource,
     SetupRecord,
     WrittenEntry,
-    forget,
     install_recorded,
     read_record,
     undo_entry,
@@ -183,7 +182,7 @@ def _undo(root: str, as_json: bool) -> None:
             failed += 1
             say(str(fault))
             continue
-        record = forget(record, [each])
+        record = record.forget(each)
         write_record(record)
         emit(as_json, [{"type": "undone", "done": done}], partial(view_lines, done))
     if failed:

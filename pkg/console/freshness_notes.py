@@ -40,11 +40,11 @@ def choose_asked(graph: Graph, source: str | None) -> str | None:
 
     If the folder selects one of several sources, a note goes to standard error.
     """
-    from pkg.service.mcp.served_source import ALL, choose_source
+    from pkg.service.mcp.served_source import ALL, choose_named, choose_source
 
     known = graph.store.sources()
     if source is not None:
-        return None if source == ALL and ALL not in {each.name for each in known} else source
+        return choose_named(known, source)
 
     found = None
     if len(known) > 1:

@@ -91,12 +91,11 @@ def find_input(
     # Before listing: files written meanwhile are read by the next build.
     stamp = f"{make_fingerprint(os.stat(path))}-{version}" if is_archive(path) else None
     max_text_size = (max_file_size or MAX_TEXT_SIZE) if text else None
-    has_documents = reader in READERS and text
-    found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size, has_documents)
-    named = Source(source or found.name, "repository", found.root, found.revision, found.package)
     options = InputOptions(
         max_file_size=max_file_size, follow_links=follow_links, code_only=not text, reader=reader, model=model
     )
+    found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size, options.has_documents)
+    named = Source(source or found.name, "repository", found.root, found.revision, found.package)
     stamp = stamp or _fingerprint_listing(found, version)
     return Input(named, format_fingerprint(stamp, options), found.entries, found.skipped, reader=reader)
 

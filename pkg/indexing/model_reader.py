@@ -171,15 +171,21 @@ def open_reader(found: Input, store: GraphStore, model: str | None, options: Bui
         yield read
 
 
-def check_model_name(model: str | None) -> str:
-    """Return the name of a model that can read documents; raises UsageError for none, and the errors of check_ready."""
+def require_model(model: str | None) -> str:
+    """Return the name of the model that reads documents; raises UsageError without one."""
     if model is None or model == TEMPLATE:
         raise UsageError(
             "the reader 'model' needs a text model; expected --model gguf:FILE, openai:NAME@URL or hf:FOLDER,"
             " PKG_MODEL, or model in pkg.toml; the reader 'structure' needs none"
         )
-    check_ready(model)
     return model
+
+
+def check_model_name(model: str | None) -> str:
+    """Return the name of a model that can read documents; raises UsageError for none, and the errors of check_ready."""
+    name = require_model(model)
+    check_ready(name)
+    return name
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pkg.errors import UsageError
 from pkg.lab.unlimited.nearest_attention import set_nearest_attention
-from pkg.models.registry import check_ready, split_name
+from pkg.models.registry import open_model, split_name
 
 if TYPE_CHECKING:
     from pkg.models.hf_model import HfModel
@@ -17,16 +17,11 @@ def open_unlimited(name: str, nearest: int, layer_begin: int | None = None) -> H
 
     Raises UsageError for another kind of model or a layer that it does not have, and the errors of open_model.
     """
-    word, detail = split_name(name)
-    if word != "hf":
+    if split_name(name)[0] != "hf":
         raise UsageError(
             f"attention to the nearest keys needs a model of transformers; expected hf:FOLDER, not '{name}'"
         )
-    check_ready(name)
-    from pkg.models.hf_model import open_model
-    from pkg.models.model_options import read_options
-
-    model = open_model(detail, read_options())
+    model = cast("HfModel", open_model(name))
     layers = model.layers
     begin = layers // 2 if layer_begin is None else layer_begin
     if not 0 <= begin < layers:

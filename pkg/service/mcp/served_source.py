@@ -14,22 +14,21 @@ ALL = "all"
 """Value of --source that selects all sources even inside a source's folder; a source of this name takes precedence."""
 
 
+def choose_named(sources: Iterable[Source], requested: str) -> str | None:
+    """Return the requested source; None for all."""
+    return None if requested == ALL and ALL not in {each.name for each in sources} else requested
+
+
 def choose_served(store: str, requested: str | None, folder: Path) -> str | None:
     """Return the source to serve: the requested one, else the one of the folder; None for all.
 
     A graph that cannot be read yet has no source of the folder.
     """
-    if requested != ALL:
-        return requested or find_served_source(store, folder)
+    if requested not in (None, ALL):
+        return requested
     with suppress(PkgError), open_graph(store) as graph:
-        return ALL if ALL in {each.name for each in graph.store.sources()} else None
-    return None
-
-
-def find_served_source(store: str, folder: Path) -> str | None:
-    """Return the source of a graph that contains a folder; None if there is none, or the graph cannot be read yet."""
-    with suppress(PkgError), open_graph(store) as graph:
-        return choose_source(graph.store.sources(), folder)
+        known = graph.store.sources()
+        return choose_source(known, folder) if requested is None else choose_named(known, requested)
     return None
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pkg.config import find_data_folder
 from pkg.errors import PathError, refuse_file
 from pkg.private_files import make_folder, replace_file
 from pkg.service.mcp.agent_configs import Installation, install, uninstall
@@ -51,6 +51,12 @@ class SetupRecord:
         """List the entries that the set-up of a folder has written, the latest first."""
         return [each for each in reversed(self.entries) if each.root == root]
 
+    def forget(self, done: WrittenEntry | BuiltSource) -> SetupRecord:
+        """Return the record without what was taken back."""
+        return SetupRecord(
+            tuple(each for each in self.entries if each != done), tuple(each for each in self.sources if each != done)
+        )
+
     def list_sources(self, root: str) -> list[BuiltSource]:
         """List the sources that the set-up of a folder has added."""
         return [each for each in self.sources if each.root == root]
@@ -58,9 +64,7 @@ class SetupRecord:
 
 def find_record() -> Path:
     """Return the file of the record, in the user's data folder."""
-    from platformdirs import user_data_path
-
-    return user_data_path("pkg", appauthor=False) / RECORD
+    return find_data_folder() / RECORD
 
 
 def read_record() -> SetupRecord:
@@ -152,11 +156,3 @@ def _write(path: Path, content: bytes) -> None:
             temporary.write_bytes(content)
     except OSError as fault:
         raise refuse_file(path, fault) from fault
-
-
-def forget(record: SetupRecord, done: Sequence[WrittenEntry | BuiltSource]) -> SetupRecord:
-    """Return a record without what was taken back."""
-    return SetupRecord(
-        tuple(each for each in record.entries if each not in done),
-        tuple(each for each in record.sources if each not in done),
-    )

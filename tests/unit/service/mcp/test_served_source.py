@@ -10,7 +10,7 @@ from trees import write_tree
 
 import pkg
 from pkg.model import Source
-from pkg.service.mcp.served_source import choose_served, choose_source, find_served_source
+from pkg.service.mcp.served_source import choose_served, choose_source
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,11 @@ def test_two_sources_of_one_folder_are_ambiguous(tmp_path: Path) -> None:
 
 def test_the_source_of_the_working_directory_is_chosen(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/graph.db"
-    assert find_served_source(store, tmp_path) is None
+    assert choose_served(store, None, tmp_path) is None
     pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=store)
     pkg.build_graph(write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), store=store)
-    assert find_served_source(store, tmp_path / "tea") == "tea"
-    assert find_served_source(store, tmp_path) is None
     assert choose_served(store, None, tmp_path / "tea") == "tea"
+    assert choose_served(store, None, tmp_path) is None
     assert choose_served(store, "repo", tmp_path / "tea") == "repo"
     assert choose_served(store, "all", tmp_path / "tea") is None
     pkg.build_graph(tmp_path / "tea", store=store, source="all")
