@@ -13,6 +13,9 @@ TEST_PATH = r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conft
 """Paths of tests by the conventions of pytest and unittest; a regular expression for Python and Java."""
 
 _TEST = re.compile(TEST_PATH)
+_EXAMPLE = re.compile(
+    r"(?:^|/)(?:docs?|documentation|doc_src|examples?|demos?|samples?|tutorials?|benchmarks?|asv_bench)/"
+)
 _END = r"(?![\s\S])"  # end of a text in Python and Java
 _ALL, _NONE = r"[\s\S]*", r"(?!)"
 _GROUP_BEGIN, _GROUP_END = re.compile(r"\(\?=\(\?P<g\d+>|\(\?>"), re.compile(r"\)\)\(\?P=g\d+\)")
@@ -22,6 +25,17 @@ _GROUP_BEGIN, _GROUP_END = re.compile(r"\(\?=\(\?P<g\d+>|\(\?>"), re.compile(r"\
 def is_test(path: str) -> bool:
     """Return whether a path is that of a test file."""
     return _TEST.search(path) is not None
+
+
+@lru_cache(maxsize=10_000)
+def is_example(path: str) -> bool:
+    """Return whether a file is an example, part of documentation or a benchmark."""
+    return _EXAMPLE.search(path) is not None
+
+
+def is_product(path: str) -> bool:
+    """Return whether a file is none of tests, examples, documentation and benchmarks."""
+    return not (is_test(path) or is_example(path))
 
 
 def make_path_pattern(where: NodeFilter) -> str:

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from pkg.graph.path_filter import is_test
+from pkg.graph.path_filter import is_example, is_test
 from pkg.model import Label, Outline
 from pkg.retrieval.candidate_pool import (
     Pool,
@@ -169,17 +169,8 @@ def _read_gains(pool: Pool) -> Scores:
     return np.log1p(GAIN_SCALE * np.array([gains.get(hash_term(term), 0.0) for term in _read_names(pool).terms]))
 
 
-_EXAMPLE = re.compile(
-    r"(?:^|/)(?:docs?|documentation|doc_src|examples?|demos?|samples?|tutorials?|benchmarks?|asv_bench)/"
-)
 _GENERATED = re.compile(r"_pb2(?:_grpc)?\.py$|(?:^|/)_?generated/|_generated\.py$|(?:^|/)(?:lex|yacc|parse)tab\.py$")
 _VENDORED = re.compile(r"(?:^|/)_?(?:vendor|vendored|third_party|thirdparty|extern)/")
-
-
-@lru_cache(maxsize=10_000)
-def is_example(path: str) -> bool:
-    """Return whether a file is an example, part of documentation or a benchmark."""
-    return _EXAMPLE.search(path) is not None
 
 
 @lru_cache(maxsize=10_000)

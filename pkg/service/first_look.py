@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.errors import count_things
-from pkg.graph.path_filter import is_test
+from pkg.graph.path_filter import is_product, is_test
 from pkg.model import CERTAIN, Edge, Label, Node, RelationType
 from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.deps.entries import find_entries
-from pkg.retrieval.features import is_example
 from pkg.retrieval.heads import find_text, summarise
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class _Contents:
 
 def _is_product(node: Node) -> bool:
     is_private = any(name.startswith("_") for name in node.qualname.split("."))
-    return not (is_private or is_test(node.path) or is_example(node.path))
+    return is_product(node.path) and not is_private
 
 
 def _list_first(words: Sequence[str]) -> str:

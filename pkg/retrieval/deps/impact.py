@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
+from pkg.graph.path_filter import is_product
 from pkg.graph.path_filter import is_test as is_test_path
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType, is_bound, rank_confidence
 from pkg.retrieval.deps.answer import (
@@ -131,13 +132,18 @@ def _rank(step: Step) -> tuple[int, str, int]:
 
 
 def _describe(reader: LinkReader, bound: Reached, everything: Reached) -> list[tuple[Place, int, bool]]:
-    """Return (place, distance, whether it is bound), bound ones first, then by distance and place."""
+    """Return (place, distance, whether it is bound): bound ones first, then by distance, tests and examples last."""
     nodes = reader.nodes(sorted(everything))
     found = [
         (make_place(nodes[node_id]), bound.get(node_id, everything[node_id])[0], node_id in bound)
         for node_id in everything
     ]
-    return sorted(found, key=lambda each: (not each[2], each[1], each[0].path, each[0].line, each[0].id))
+
+    def order(each: tuple[Place, int, bool]) -> tuple[object, ...]:
+        place, distance, is_sure = each
+        return not is_sure, distance, not is_product(place.path), place.path, place.line, place.id
+
+    return sorted(found, key=order)
 
 
 def _link(reader: LinkReader, affected: Sequence[tuple[Place, int, bool]], reached: Reached) -> list[Affected]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.errors import NodeNotFoundError
 from pkg.graph.generation_cache import GenerationCache
+from pkg.graph.path_filter import is_product
 from pkg.graph.store import Overflow
 from pkg.model import Edge, Label, Node, RelationType, is_bound, rank_confidence
 from pkg.resolution.reasons import Reason
@@ -160,6 +161,11 @@ class LinkReader:
         ends = {end for step in steps for end in (step.start, step.end, step.through) if end is not None}
         return self.nodes(sorted(ends))
 
+    def count_dependents(self, ids: Iterable[str]) -> Counter[str]:
+        """Count the callers and importing statements of each node."""
+        found = self.store.neighbours(sorted(ids), (RelationType.CALLS, RelationType.RESOLVES_TO), "in", 1)
+        return Counter(end for end, _ in {(edge.end, edge.start) for edge in found})
+
     def make_links(self, steps: Sequence[Step]) -> list[Link]:
         """Turn steps into links, one for each pair of ends, in the order of their first appearance."""
         nodes = self.fetch_ends(steps)
@@ -216,9 +222,12 @@ def fetch_edges(
     return store.neighbours(starts, types, direction, depth)
 
 
-def order_link(link: Link, other: Place) -> tuple[int, str, int, str, str]:
-    """Return a sort key of links: confidence, then the place that they lead to."""
-    return rank_confidence(link.confidence), other.path, other.line, other.qualname, other.id
+def order_link(link: Link, other: Place, dependents: int = 0) -> tuple[bool, int, int, str, int, str, str]:
+    """Return a sort key of links by the place that they lead to: code of the product before tests and examples,
+    certain links first, then places with most dependents.
+    """
+    is_aside = not is_product(other.path)
+    return is_aside, rank_confidence(link.confidence), -dependents, other.path, other.line, other.qualname, other.id
 
 
 def count_calls(

@@ -113,7 +113,7 @@ class _Walk:
             ]
             if number == depth:
                 break
-            ends = dict.fromkeys(self._other(link) for _, link in links[:room])
+            ends = dict.fromkeys(self._other(link).id for _, link in links[:room])
             starts = {start: end for end in ends if end not in seen for start in self._list_next(end)}
             level = [(end, start) for start, end in starts.items() if start not in self.visited]
             seen |= ends.keys()
@@ -128,11 +128,11 @@ class _Walk:
         is_module = self.relation.name == MODULE_CALLEES
         return [node_id for node_id in self.target.ids if (node_id == unit.id) is is_module]
 
-    def _other(self, link: Link) -> str:
-        return link.start.id if self.relation.direction == "in" else link.end.id
+    def _other(self, link: Link) -> Place:
+        return link.start if self.relation.direction == "in" else link.end
 
     def _read_level(self, level: list[tuple[str, str]], own: set[str]) -> list[tuple[str, Link]]:
-        """Read the links from the nodes of a level, surest first, each with the place it is shown under."""
+        """Read the links from the nodes of a level, in their order, each with the place it is shown under."""
         steps: list[tuple[str, Step]] = []
         for of, node_id in level:
             self.visited.add(node_id)
@@ -143,8 +143,13 @@ class _Walk:
         for of, step in steps:
             by_place.setdefault(of, []).append(step)
         links = [(of, link) for of, each in by_place.items() for link in self.reader.make_links(each)]
-        is_in = self.relation.direction == "in"
-        return sorted(links, key=lambda each: order_link(each[1], each[1].start if is_in else each[1].end))
+        counts = self.reader.count_dependents({self._other(link).id for _, link in links}) if len(links) > 1 else {}
+
+        def order(each: tuple[str, Link]) -> tuple[object, ...]:
+            other = self._other(each[1])
+            return order_link(each[1], other, counts.get(other.id, 0))
+
+        return sorted(links, key=order)
 
     def _is_inner(self, step: Step, own: set[str]) -> bool:
         """Return whether a step stays inside the target, so that it is not a link of the target as a whole.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pkg.graph.path_filter import is_example
 from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval import features
 from pkg.retrieval.candidate_pool import Pool, Scores, map_owners, read_pool, standard_deviation, standardise
@@ -198,7 +199,7 @@ FEATURES: dict[str, Measure] = {
     "definer": _of_mentions(lambda mentions, owner: mentions.definers.get(owner.path, 0.0)),
     "framed": _of_mentions(_is_framed),
     "prose_name": _of_part(Part.PROSE, features.asked_name),
-    "is_aside": _of_mentions(lambda mentions, owner: float(features.is_example(owner.path))),
+    "is_aside": _of_mentions(lambda mentions, owner: float(is_example(owner.path))),
     "is_special": _of_whole(features.is_special),
     "is_private": _of_whole(features.is_private),
     "length": _of_whole(features.length),

@@ -44,7 +44,7 @@ def names(answer: Dependencies, relation: str) -> list[tuple[int, str]]:
 def test_a_function_has_callers_and_callees_certain_ones_first(store: EmbeddedStore) -> None:
     answer = ask(store, "Cart.add")
     assert names(answer, "callers") == [(1, "main"), (1, "test_add")]
-    assert names(answer, "callees") == [(1, "Cart.check"), (1, "find_price"), (1, "BigCart.check")]
+    assert names(answer, "callees") == [(1, "find_price"), (1, "Cart.check"), (1, "BigCart.check")]
     call = next(each.link for each in answer.found if each.link.end.qualname == "find_price")
     assert (call.start.path, call.lines, call.rule, call.confidence) == ("shop/cart.py", (8,), "import", "certain")
 
@@ -96,9 +96,42 @@ def test_depth_follows_level_by_level_under_each_place(store: EmbeddedStore) -> 
         ask(store, "load", depth=0)
 
 
+def test_callers_in_the_product_come_before_sure_ones_in_tests_and_the_most_used_first(tmp_path: Path) -> None:
+    callers = {
+        "a_tests/test_a.py": "def test_a():\n    find()\n",
+        "docs/b.py": "def show():\n    find()\n",
+        "shop/c.py": "def once():\n    find()\n",
+        "shop/d.py": "def often():\n    find()\n\n\ndef first():\n    often()\n",
+        "shop/e.py": "def maybe(it):\n    it.find()\n",
+    }
+    calls: list[LinkRow] = [
+        ("CALLS", f"{path}::{name}", "shop/find.py::find", 2, "import", confidence)
+        for path, name, confidence in [
+            ("a_tests/test_a.py", "test_a", "certain"),
+            ("docs/b.py", "show", "certain"),
+            ("shop/c.py", "once", "certain"),
+            ("shop/d.py", "often", "certain"),
+            ("shop/e.py", "maybe", "possible"),
+        ]
+    ]
+    calls.append(("CALLS", "shop/d.py::first", "shop/d.py::often", 6, "same module", "certain"))
+    files = callers | {"shop/find.py": "def find():\n    return 1\n"}
+    with closing(make_linked_store(tmp_path / "m.db", files, calls)) as store:
+        assert names(ask(store, "find"), "callers") == [
+            (1, "often"), (1, "once"), (1, "maybe"), (1, "test_a"), (1, "show"),
+        ]  # fmt: skip
+        answer = ask(store, "find", limit=3)
+        assert [each.place.qualname for each in answer.found if each.relation == "callers"] == [
+            "often",
+            "once",
+            "maybe",
+        ]
+        assert dict(answer.left_out) == {"callers": 2}
+
+
 def test_imports_are_followed_from_file_to_file(store: EmbeddedStore) -> None:
     assert names(ask(store, "shop/main.py", depth=3), "imports") == [
-        (1, "Cart"), (2, "shop/prices.py"), (2, "find_price"), (3, "json"),
+        (1, "Cart"), (2, "find_price"), (2, "shop/prices.py"), (3, "json"),
     ]  # fmt: skip
     assert names(ask(store, "find_price", depth=2), "importers") == [
         (1, "shop/cart.py"), (2, "shop/main.py"), (2, "tests/test_cart.py"),
@@ -132,8 +165,8 @@ def test_inner_functions_do_not_make_a_function_its_own_caller(tmp_path: Path) -
     assert said == [
         ("callers", "report.again", ""),
         ("callers", "main", "to report.line inside it"),
-        ("callees", "report", "from report.again inside it"),
         ("callees", "report.line", ""),
+        ("callees", "report", "from report.again inside it"),
         ("callees", "write", "from report.line inside it"),
     ]
 

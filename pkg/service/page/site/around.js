@@ -69,7 +69,7 @@ export class GraphView {
     const { y } = this.columns.places.get(place.id), column = this.columns.column.get(place.id);
     const links = joinLinks(lines).filter((each) => this.withUnsure || each.confidence !== 'possible');
     for (const [relations, step] of [[NEEDED_BY, -1], [NEEDS, 1]]) {
-      const found = links.filter((each) => relations.includes(each.relation) && each.id !== place.id).sort((a, b) => (a.lines[0] ?? 0) - (b.lines[0] ?? 0));
+      const found = links.filter((each) => relations.includes(each.relation) && each.id !== place.id); // in the order of the answer, the product first
       const fresh = found.filter((each) => !this.nodes.has(each.id));
       const taken = fresh.slice(0, MOST_PER_STEP), middle = (taken.length - 1) / 2;
       const shown = new Set(taken.filter((each, number) => this.put(each, column + step, y + (number - middle) * this.columns.gap.y)).map((each) => each.id));
