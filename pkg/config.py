@@ -49,11 +49,6 @@ def find_data_folder() -> Path:
     return user_data_path("pkg", appauthor=False)
 
 
-def default_store() -> str:
-    """Return the address of the user's own store."""
-    return f"{FILE_SCHEME}{find_data_folder() / 'graph.db'}"
-
-
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
     """A settings file as it was read."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click import get_current_context
 
-from pkg.config import default_store
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import say
 from pkg.console.settings import decode_option, find_model, is_by_environment, source_setting
 from pkg.console.streams import can_ask, emit, style_words
+from pkg.default_stores import default_store
 from pkg.errors import MissingExtraError, StoreError, UsageError
 from pkg.models.registry import locate_model
 from pkg.service.mcp.agent_configs import (

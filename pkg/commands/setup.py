@@ -13,8 +13,9 @@ import click
 from pkg.api import build_graph, open_graph, remove_source
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import listen_to_build, say
-from pkg.console.settings import decode_option
+from pkg.console.settings import decode_option, is_by_default
 from pkg.console.streams import can_ask, choose_ask, emit, style_words, view_lines
+from pkg.default_stores import default_store, delete_own_store, find_own_store, keep_own_store, name_own_store
 from pkg.errors import LocalErrorsFound, PkgError, StoreMissingError, UsageError, count_things, name_install
 from pkg.service.first_look import FirstLook, look_at_source
 from pkg.service.mcp.agent_configs import (
@@ -57,12 +58,19 @@ WATCHER = "watchfiles"
     type=click.Choice([*AGENTS, "none"]),
     help="Add the server to this agent only, or to none. Repeatable. Default: all agents on this machine.",
 )
+@click.option(
+    "--here",
+    is_flag=True,
+    help="Keep the graph in a store of its own, which commands inside PATH then use by default.",
+)
 @click.option("--yes", "is_agreed", is_flag=True, help="Take every step without asking.")
 @click.option(
     "--undo", is_flag=True, help="Take back what pkg setup PATH has written: entries of agents, and the graph."
 )
 @json_option
-def setup(path: str, store: str, agents: tuple[str, ...], is_agreed: bool, undo: bool, as_json: bool) -> None:
+def setup(
+    path: str, store: str, agents: tuple[str, ...], here: bool, is_agreed: bool, undo: bool, as_json: bool
+) -> None:
     """Build PATH, and add it to the coding agents of this machine.
 
     PATH is the current folder by default. The agents get an entry of the user, which serves the source of the folder
@@ -75,15 +83,32 @@ def setup(path: str, store: str, agents: tuple[str, ...], is_agreed: bool, undo:
     if undo:
         _undo(root, as_json)
         return
+    if here:
+        store = _name_store(root)
     report = _build(root, path, store)
-    with open_graph(store, ask=choose_ask()) as graph:
+    if here:
+        keep_own_store(root, store)
+        store = default_store()  # an agent finds the store by its folder, so that one entry fits all
+    with open_graph(report.store, ask=choose_ask()) as graph:
         look = look_at_source(graph.store, report.source, len(report.skipped))
-    emit(as_json, [answer_lines.build_line(report), _look_line(look)], lambda: _view_look(report, look))
+    inside = root if here else None
+    emit(as_json, [answer_lines.build_line(report), _look_line(look)], lambda: _view_look(report, look, inside))
     for plan in _plan(store, [name for name in agents or list_installed() if name != "none"], is_agreed):
         is_written = _offer(root, plan, is_agreed, as_json)
         emit(as_json, [plan.to_json(is_written)], partial(_view_plan, plan, is_written))
     if not as_json:
-        emit(False, [], lambda: _view_commands(look))
+        emit(False, [], lambda: _view_commands(look, inside))
+
+
+def _name_store(root: str) -> str:
+    """Return the address of the folder's own store; raises UsageError for a file, and if another store is named."""
+    if not Path(root).is_dir():
+        raise UsageError(f"{root} is not a folder; expected one for --here, as its commands run inside it")
+    if not is_by_default(click.get_current_context(), "store"):
+        raise UsageError(
+            "--here makes a store of its own, and --store, PKG_STORE or a settings file names another; expected none"
+        )
+    return name_own_store(root)
 
 
 def _build(root: str, path: str, store: str) -> BuildReport:
@@ -142,12 +167,14 @@ def _look_line(look: FirstLook) -> dict[str, Any]:
     return {"type": "found", "source": look.source, "lines": list(look.lines), "commands": list(look.commands)}
 
 
-def _view_look(report: BuildReport, look: FirstLook) -> Iterator[RenderableType]:
+def _view_look(report: BuildReport, look: FirstLook, root: str | None) -> Iterator[RenderableType]:
+    """Render the report; root: the folder, if the store is its own."""
     seconds = sum(report.stages.values())
     yield style_words(f"{report.describe()}" + (f" ({seconds:.1f} CPU-seconds)" if seconds else ""), "bold")
     for line in look.lines:
         yield style_words(f"  {line}")
-    yield style_words(f"graph {report.store}", "dim")
+    used = f", used by all commands inside {root}" if root else ""
+    yield style_words(f"graph {report.store}{used}", "dim")
 
 
 def _view_plan(plan: Installation, is_written: bool) -> Iterator[RenderableType]:
@@ -157,9 +184,9 @@ def _view_plan(plan: Installation, is_written: bool) -> Iterator[RenderableType]
         yield style_words(f"{plan.agent}: not added; later: pkg mcp --install {plan.agent} --scope user --write", "dim")
 
 
-def _view_commands(look: FirstLook) -> Iterator[RenderableType]:
+def _view_commands(look: FirstLook, root: str | None) -> Iterator[RenderableType]:
     if look.commands:
-        yield style_words("try:", "bold")
+        yield style_words(f"try inside {root}:" if root else "try:", "bold")
         for command in look.commands:
             yield style_words(f"  {command}")
 
@@ -168,7 +195,7 @@ def _undo(root: str, as_json: bool) -> None:
     """Take back what the set-up of a folder has written, and keep in the record what could not be."""
     record = read_record()
     written: list[WrittenEntry | BuiltSource] = [*record.list_entries(root), *record.list_sources(root)]
-    if not written:
+    if not written and find_own_store(root) is None:
         roots = sorted({each.root for each in record.entries} | {each.root for each in record.sources})
         raise UsageError(
             f"pkg setup has written nothing for {root}; "
@@ -185,6 +212,9 @@ def _undo(root: str, as_json: bool) -> None:
         record = record.forget(each)
         write_record(record)
         emit(as_json, [{"type": "undone", "done": done}], partial(view_lines, done))
+    if not failed and (own := find_own_store(root)) is not None:
+        done = _delete_store(root, own)
+        emit(as_json, [{"type": "undone", "done": done}], partial(view_lines, done))
     if failed:
         raise LocalErrorsFound(f"{count_things(failed, 'step')} could not be taken back, and can be tried again")
 
@@ -194,3 +224,15 @@ def _remove(built: BuiltSource) -> str:
         remove_source(built.source, store=built.store, ask=choose_ask())
         return f"{built.source} is removed from {built.store}"
     return f"{built.source} is not in {built.store} any more"
+
+
+def _delete_store(root: str, own: str) -> str:
+    """Delete the folder's own store, and return what was done; raises UsageError while it has other sources."""
+    others = sorted(_list_sources(own))
+    if others:
+        raise UsageError(
+            f"{own} has other sources: {', '.join(others)}; remove them with pkg build --remove NAME --store {own}, and"
+            " undo again"
+        )
+    delete_own_store(root)
+    return f"{own} is deleted; commands inside {root} use the shared store"

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pkg.api import open_graph
+from pkg.console.freshness_notes import open_answering
 from pkg.console.options import explain_option, json_option, store_options
-from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.settings import source_setting
+from pkg.console.streams import emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
+from pkg.graph.store import choose_sources
 from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.deps.neighbours import list_overflows
 from pkg.service.operations import answer_lines
@@ -31,15 +33,17 @@ AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")
 
 @click.command(epilog="Example:  pkg stats --json")
 @store_options
+@source_setting(help="Count only this source; sizes on disk and audits are those of the whole graph.")
 @explain_option
 @json_option
-def stats(store: str, explain: bool, as_json: bool) -> None:
+def stats(store: str, source: str | None, explain: bool, as_json: bool) -> None:
     """Count nodes and relationships; list skipped files and costs.
 
     Costs are the CPU-seconds of each stage of a build, and the bytes on disk; as text they need --explain.
     """
-    with open_graph(store, ask=choose_ask()) as graph:
-        found = replace(graph.stats(), overflows=list_overflows(graph.store))
+    with open_answering(store, False, source) as (graph, chosen):
+        choose_sources(graph.store, chosen)  # refuses an unknown one
+        found = replace(graph.stats(chosen), overflows=list_overflows(graph.store, chosen))
     emit(as_json, [answer_lines.stats_line(found)], lambda: view_stats(found, explain))
 
 

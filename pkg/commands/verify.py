@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pkg.api import verify_stores
-from pkg.config import default_store
 from pkg.console.options import find_database, json_option, name_database
 from pkg.console.settings import combine, decode_option, source_setting, take_setting
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import escape_markup, make_table
+from pkg.default_stores import default_store
 from pkg.errors import UsageError
 
 if TYPE_CHECKING:

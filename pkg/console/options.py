@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import click
 
-from pkg.config import default_store
 from pkg.console.settings import (
     combine,
     decode_options,
     setting,
 )
+from pkg.default_stores import default_store
 from pkg.errors import UsageError, conceal_address, refuse_file
 from pkg.retrieval.query_options import (
     TEST_CHOICES,
@@ -24,7 +24,7 @@ from pkg.retrieval.query_options import (
 )
 
 _STORE_HELP = """Address of the graph, such as sqlite:///graph.db or neo4j://host; also set by PKG_STORE.
-Default: your data folder."""
+Default: that of the current folder (see pkg setup --here), else the one in your data folder."""
 _DATABASE_HELP = "Database of the Neo4j server of --store; also set by PKG_NEO4J_DATABASE. Default: the server's own."
 
 QUERY = QueryOptions()

@@ -1,4 +1,4 @@
-"""Open the store at an address: a local file or a server, by default the user's own."""
+"""Open the store at an address: a local file or a server, by default that of the current folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.argument_types import check_text
-from pkg.config import default_store
+from pkg.default_stores import default_store
 from pkg.errors import FILE_SCHEME, StoreError, UsageError, conceal_address, holds_log_in
 from pkg.graph.neo4j.address import is_server
 
@@ -22,7 +22,7 @@ _OPTIONS = re.compile(r"\?\w+=[^/]*$")  # such as ?mode=memory, which other prog
 
 
 def find_address(store: str | None) -> str:
-    """Return the store address: the argument, else PKG_STORE, else the user's own; raise TypeError for a path."""
+    """Return the store address: the argument, else PKG_STORE, else the default; raise TypeError for a path."""
     if store is not None:
         check_text("store", store, "an address, such as sqlite:///graph.db")
     return store or os.environ.get("PKG_STORE") or default_store()

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from pkg.config import default_store
 from pkg.config import read_settings as read_known_settings
 from pkg.errors import UsageError
 
@@ -56,8 +55,3 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
     with pytest.raises(UsageError, match=r"is 3; expected a table, written \[tool\.pkg\]"):
         read_settings(tmp_path)
-
-
-def test_the_default_store_lies_in_the_data_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_store() == f"sqlite:///{tmp_path}/pkg/graph.db"

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from pkg.config import default_store
+from pkg.default_stores import default_store
 from pkg.errors import FILE_SCHEME, InputError, PathError, UsageError, refuse_password
 
 NAME = "pkg"

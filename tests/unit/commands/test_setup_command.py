@@ -13,6 +13,7 @@ from trees import write_tree
 
 from pkg.api import open_graph
 from pkg.cli import main
+from pkg.service.mcp.agent_configs import AGENTS
 from pkg.service.mcp.setup_record import find_record
 
 SHOP = {
@@ -27,7 +28,7 @@ GEMINI = '// mine\n{"theme": "dark"}'
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA", "PKG_STORE"):
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA", "PKG_STORE", "CODEX_HOME", "CLINE_MCP_SETTINGS_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     write_tree(tmp_path, {".gemini/settings.json": GEMINI, ".cursor/rules": ""})
@@ -75,6 +76,35 @@ def test_all_of_it_is_taken_back(home: Path) -> None:
         assert graph.store.sources() == ()
     again = CliRunner().invoke(main, ["setup", str(home / "shop"), "--undo"])
     assert (again.exit_code, "has written nothing for" in again.stderr) == (2, True)
+
+
+JSON = '\ufeff// mine\r\n{\r\n\t"theme": "dark", // no\r\n\t"OUTER": {"INNER": {"other": {"command": "x"}, }},\r\n}'
+TOML = '# mine\r\nmodel = "large"\r\n\r\n[mcp_servers.other]  # stays\r\ncommand = "x"\r\n'
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_file_of_each_agent_is_byte_equal_after_undo(home: Path, agent: str, is_there: bool) -> None:
+    path = AGENTS[agent].find_user_file()
+    outer, *inner = AGENTS[agent].table
+    text = JSON.replace("OUTER", outer).replace('"INNER": ', f'"{inner[0]}": ' if inner else '"first": ')
+    content = (TOML if AGENTS[agent].is_toml else text).encode()
+    path.unlink(missing_ok=True)
+    if is_there:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    find_record().parent.mkdir(parents=True)
+    before = _list_folders(home)
+    *_, added = _run(str(home / "shop"), "--agent", agent, "--yes")
+    assert (added["agent"], added["written"], added["path"]) == (agent, True, str(path))
+    assert path.read_bytes() != content
+    _run(str(home / "shop"), "--undo")
+    assert (path.read_bytes() if path.exists() else None) == (content if is_there else None)
+    assert _list_folders(home) == before
+
+
+def _list_folders(home: Path) -> set[Path]:
+    return {each for each in home.rglob("*") if each.is_dir()}
 
 
 def test_a_file_that_has_changed_since_loses_the_entry_alone(home: Path) -> None:
