@@ -27,6 +27,14 @@ TEXTS = (
 FIND_PRICE = "#/symbol?name=shop/prices.py::find_price&source=shop"
 CY = "document.querySelector('.canvas')._cyreg.cy"
 NODES = f"Object.fromEntries({CY}.nodes().map((each) => [each.data('name'), each.position()]))"
+OVERLAPS = f"""(() => {{
+  const boxes = {CY}.nodes().map((each) => ({{ id: each.id(), isGroup: each.is('.group'), ...each.boundingBox() }}));
+  const isApart = (a, b) => a.x2 <= b.x1 || b.x2 <= a.x1 || a.y2 <= b.y1 || b.y2 <= a.y1;
+  const holds = (a, b) => a.isGroup && b.id.startsWith(`${{a.id}}/`);
+  const isFault = (a, b) => !isApart(a, b) && !holds(a, b) && !holds(b, a);
+  return boxes.flatMap((a, at) => boxes.slice(at + 1).filter((b) => isFault(a, b)).map((b) => `${{a.id}} ${{b.id}}`));
+}})()"""
+"""Pairs of nodes of a drawing that overlap, but for open folders and their content."""
 NOTICE = "document.getElementById('notice').textContent"
 REPORT = {"name": "shop/reports/daily.py::report", "source": "shop", "limit": 1, "budget": 0}
 SLOW = """
@@ -154,6 +162,53 @@ def test_a_map_marks_cycles_and_leads_into_folders(page: Page, address: str) -> 
     assert page.run(NODES) == first
     page.run("[...document.querySelectorAll('.side a.name')].find((each) => each.textContent === 'reports/').click()")
     page.await_true("document.title.startsWith('shop/reports')")
+
+
+def test_a_folder_opens_in_its_place_and_the_address_keeps_it(page: Page, address: str) -> None:
+    show(page, address, "#/map?source=shop&path=shop")
+    page.run("document.querySelector('[aria-label=\"Open shop/reports in the map\"]').click()")
+    names = page.run(f"{CY}.nodes().map((each) => each.data('name'))")
+    assert {"reports/", "daily.py", "orders.py"} <= set(names)
+    page.reload()
+    page.await_true(f"{CY}.nodes('.group').length === 1")
+    page.run("document.querySelector('.canvas').focus()")
+    page.run(f"{CY}.getElementById('shop/reports/daily.py').emit('tap')")
+    page.press("-")
+    assert page.run(f"{CY}.nodes('.group').length") == 0
+    assert page.run(f"{CY}.nodes('.chosen').map((each) => each.id())") == ["shop/reports"]
+    page.press("Enter")
+    assert page.run(f"{CY}.nodes('.group').length") == 1
+
+
+def test_a_search_in_the_map_opens_the_folders_around_a_file(page: Page, address: str) -> None:
+    show(page, address, "#/map?source=shop&path=shop")
+    page.press("f")
+    page.type("daily")
+    assert read(page, ".side button.name") == ["reports/daily.py"]
+    assert page.run(f"{CY}.nodes().filter((each) => !each.hasClass('faded')).map((each) => each.data('name'))") == [
+        "reports/"
+    ]
+    page.press("Enter")
+    assert page.run(f"{CY}.nodes('.chosen').map((each) => each.id())") == ["shop/reports/daily.py"]
+    assert page.run("document.activeElement.matches('.canvas')")
+    assert "imports" in "".join(read(page, ".side")).lower()
+
+
+def test_nothing_overlaps_on_a_map_of_a_thousand_files(page: Page, tmp_path: Path) -> None:
+    files = {
+        f"big/p{number % 37}/q{number % 5}/m{number}.py": f"import big.p{next_ % 37}.q{next_ % 5}.m{next_}\n"
+        for number, next_ in ((each, each * 7 % 1000) for each in range(1000))
+    }
+    write_tree(tmp_path / "big", {**files, "big/top.py": ""})
+    store = f"sqlite:///{tmp_path}/graph.db"
+    build_graph(tmp_path / "big", store=store)
+    with start_serve(tmp_path, "--store", store) as served:
+        show(page, served.page, "#/map")
+        for nodes in (38, 1001):
+            assert page.run(f"{CY}.nodes().not('.group').length") == nodes
+            assert page.run(OVERLAPS) == []
+            page.run("document.querySelector('.tools button').click()")  # opens or closes all
+        assert find_faults(page) == []
 
 
 def test_a_place_leads_to_the_editor(page: Page, address: str, store: str) -> None:

@@ -121,6 +121,7 @@ function press(event) {
   else if (event.key === 'b') history.back();
   else if (event.key === 'm' && !find('to-map').hidden) location.hash = '#/map';
   else if (event.key === 't') nextScheme();
+  else if (event.key === 'f' && document.querySelector('.find-here')) { document.querySelector('.find-here').focus(); event.preventDefault(); }
   else if (event.key === 'j') step(1, event);
   else if (event.key === 'k') step(-1, event);
   else document.querySelector(`.tabs [data-key="${CSS.escape(event.key)}"]`)?.click();

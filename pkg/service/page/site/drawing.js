@@ -46,13 +46,14 @@ export function readLibrary() {
 }
 
 export class Drawing {
-  // on: open(id), choose(id), grow(id)
+  // on: open(id), choose(id), grow(id), close(id)
   constructor(title, on, direction = 'across') {
     this.on = on;
     this.direction = direction;
     this.nodes = new Map();
     this.edges = [];
     this.places = new Map();
+    this.found = null; // ids of search results; others are faded
     this.canvas = make('div', { className: 'canvas', tabIndex: 0, role: 'application', 'aria-label': `${title}. Arrow keys move between nodes, Enter opens, plus grows, 0 shows all.` });
     this.told = make('p', { className: 'told', role: 'status' });
     this.element = make('div', { className: 'drawing' }, make('div', { className: 'strip' }, this.told, this.makeTools(title)), this.canvas);
@@ -69,7 +70,7 @@ export class Drawing {
 
   // Show nodes at their places; nodes shown before do not move.
   show(nodes, edges, places, { keepsView = false } = {}) {
-    this.nodes = new Map(nodes.map((node) => [node.id, { ...node, ...sizeNode(node) }]));
+    this.nodes = new Map(nodes.map((node) => [node.id, { ...sizeNode(node), ...node }]));
     this.edges = edges.filter((edge) => this.nodes.has(edge.start) && this.nodes.has(edge.end));
     this.places = places;
     if (!this.nodes.has(this.chosen)) this.chosen = null;
@@ -78,7 +79,7 @@ export class Drawing {
     this.cy.batch(() => {
       this.cy.elements().remove();
       this.cy.add([...this.nodes.values()].map((node) => ({
-        data: { ...node, text: [cut(spell(node.name)), node.detail ? cut(spell(node.detail)) : ''].filter(Boolean).join('\n') },
+        data: { ...node, text: [cut(spell(node.name)), node.detail ? cut(spell(node.detail)) : ''].filter(Boolean).join(node.role === 'group' ? '  ' : '\n') },
         position: { ...places.get(node.id) }, classes: [node.kind, node.role].filter(Boolean).join(' '),
       })));
       this.cy.add(this.edges.map((edge, number) => ({
@@ -92,7 +93,7 @@ export class Drawing {
 
   start() {
     this.cy = cytoscape({
-      container: this.canvas, elements: [], layout: { name: 'preset' }, minZoom: 0.1, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false,
+      container: this.canvas, elements: [], layout: { name: 'preset' }, minZoom: 0.04, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false,
       selectionType: 'single', style: [],
     });
     this.repaint();
@@ -152,13 +153,14 @@ export class Drawing {
     this.cy.style([
       { selector: 'node', style: {
         shape: 'round-rectangle', 'corner-radius': 7, width: 'data(width)', height: 'data(height)', 'background-color': of.surface, 'border-width': 1.5, 'border-color': of.line,
-        label: 'data(text)', 'text-wrap': 'wrap', 'text-valign': 'center', 'text-halign': 'center', 'font-size': FONT, 'font-family': SANS, 'font-weight': 600, color: of.text, 'line-height': 1.25, 'overlay-opacity': 0,
+        label: 'data(text)', 'text-wrap': 'wrap', 'text-valign': 'center', 'text-halign': 'center', 'font-size': FONT, 'font-family': SANS, 'font-weight': 600, color: of.text, 'line-height': 1.25, 'overlay-opacity': 0, 'min-zoomed-font-size': 5,
       } },
       kind('Function', of.function), kind('Class', of.class), kind('Constant', of.constant), kind('File', of.file), kind('Folder', of.folder),
       { selector: 'node.Library', style: { 'border-style': 'dashed', 'border-color': of.dim, color: of.dim } },
       { selector: 'node.test', style: { 'border-style': 'dotted' } },
       { selector: 'node.cyclic', style: { 'border-color': of.bad } },
       { selector: 'node.centre', style: { 'background-color': of.accent, 'border-color': of.accent, color: of['on-accent'] } },
+      { selector: 'node.group', style: { 'z-compound-depth': 'bottom', 'background-color': of.folder, 'background-opacity': 0.07, 'border-width': 1, 'text-valign': 'top', 'text-margin-y': (each) => each.data('title') * 1.4, 'font-size': 'data(title)', color: of.folder, 'min-zoomed-font-size': 0 } },
       { selector: 'node.chosen', style: { 'border-width': 4, 'border-color': of.accent } },
       { selector: 'node.centre.chosen', style: { 'border-color': of.text } },
       { selector: 'edge', style: {
@@ -170,7 +172,12 @@ export class Drawing {
       { selector: 'edge.RESOLVES_TO, edge.READS', style: { 'line-style': 'dashed', 'line-dash-pattern': [2, 4] } },
       { selector: 'edge.possible', style: { 'line-style': 'dashed', 'line-dash-pattern': DASHES.possible, 'line-color': of.warn, 'target-arrow-color': of.warn } },
       { selector: 'edge.cyclic', style: { 'line-color': of.bad, 'target-arrow-color': of.bad, 'line-style': 'solid' } },
+      { selector: 'edge.IMPORTS', style: { 'line-opacity': 0.6, 'arrow-scale': 0.7 } },
+      { selector: 'edge.weak', style: { display: 'none' } },
       { selector: '.faded', style: { opacity: 0.16 } },
+      { selector: 'edge.faded', style: { opacity: 0.05 } },
+      { selector: 'edge.weak.lit', style: { display: 'element' } },
+      { selector: 'edge.lit', style: { 'line-opacity': 1 } },
       { selector: 'edge.lit', style: { width: (each) => each.data('width') + 1, 'z-index': 9 } },
     ]);
     this.colours = of;
@@ -181,10 +188,12 @@ export class Drawing {
     this.cy.batch(() => {
       this.cy.elements().removeClass('faded lit chosen');
       if (this.chosen) this.cy.getElementById(this.chosen).addClass('chosen');
+      if (!id && this.found) this.cy.nodes().filter((each) => !this.found.has(each.id()) && each.data('role') !== 'group').addClass('faded');
+      if (!id && this.found) this.cy.edges().addClass('faded');
       if (!id) return;
       const node = this.cy.getElementById(id), near = node.closedNeighborhood();
       if (near.length < 2) return;
-      this.cy.elements().difference(near).addClass('faded');
+      this.cy.elements().difference(near).not('.group').addClass('faded');
       node.connectedEdges().addClass('lit');
     });
   }
@@ -194,7 +203,7 @@ export class Drawing {
     this.mark();
     const node = this.nodes.get(id);
     if (!node) return;
-    this.told.textContent = spell([node.name, node.detail, this.on.open ? 'Enter or a second click opens it' : ''].filter(Boolean).join(' · '));
+    this.told.textContent = spell([node.name, node.detail, this.on.open ? `Enter or a second click ${node.role === 'group' ? 'closes' : 'opens'} it` : ''].filter(Boolean).join(' · '));
     if (isTold) this.on.choose?.(id);
   }
 
@@ -216,12 +225,23 @@ export class Drawing {
     }
   }
 
+  // Select a node; if all nodes together are too small to read, show only those around it.
+  reveal(id) {
+    this.choose(id);
+    const node = this.nodes.get(id);
+    if (!node || this.cy.zoom() >= LEAST_ZOOM) return;
+    const box = this.cy.getElementById(id);
+    this.cy.zoom(Math.min(MOST_ZOOM, Math.max(this.cy.zoom(), Math.min(this.canvas.clientWidth / (node.width + 60), this.canvas.clientHeight / (node.height + 60)))));
+    this.cy.center(box);
+  }
+
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (way) this.step(...way);
     else if (event.key === 'Enter' && this.chosen) this.on.open?.(this.chosen);
     else if ((event.key === '+' || event.key === ' ') && this.chosen && this.on.grow) this.on.grow(this.chosen);
+    else if (event.key === '-' && this.chosen && this.on.close) this.on.close(this.chosen);
     else if (event.key === '0') this.fit();
     else if (event.key === 'Escape') { this.chosen = null; this.mark(); this.told.textContent = ''; }
     else return;
@@ -233,7 +253,8 @@ export class Drawing {
   step(x, y) {
     const from = this.places.get(this.chosen);
     let best = null, least = Infinity;
-    for (const id of this.nodes.keys()) {
+    for (const [id, { role }] of this.nodes) {
+      if (role === 'group') continue;
       if (!from) { best = [...this.nodes.values()].find((node) => node.role === 'centre')?.id ?? id; break; }
       const to = this.places.get(id), along = (to.x - from.x) * x + (to.y - from.y) * y, across = Math.abs((to.x - from.x) * y) + Math.abs((to.y - from.y) * x);
       const cost = along + 2 * across;
@@ -257,13 +278,17 @@ export class Drawing {
       made.append(...inside);
       return made;
     };
-    const boxes = [...this.nodes.values()].map((node) => ({ ...node, ...this.places.get(node.id) }));
+    const boxes = [...this.nodes.values()].map((node) => ({ ...node, ...this.places.get(node.id) })), groups = boxes.filter((box) => box.role === 'group');
     const edge = (pick, by) => Math[by](...boxes.map(pick));
     const left = edge((b) => b.x - b.width / 2, 'min') - 60, top = edge((b) => b.y - b.height / 2, 'min') - 40;
     const width = edge((b) => b.x + b.width / 2, 'max') + 60 - left, height = edge((b) => b.y + b.height / 2, 'max') + 40 - top;
     const svg = draw('svg', { xmlns: space, viewBox: `${left} ${top} ${width} ${height}`, width, height, 'font-family': SANS, 'font-size': FONT },
       draw('rect', { x: left, y: top, width, height, fill: of.bg }));
-    for (const each of this.edges) {
+    for (const box of groups) {
+      svg.append(draw('rect', { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height, rx: 7, fill: of.folder, 'fill-opacity': 0.07, stroke: of.folder }),
+        draw('text', { x: box.x, y: box.y - box.height / 2 + box.title * 1.2, 'text-anchor': 'middle', 'font-weight': 600, 'font-size': box.title, fill: of.folder }, spell(`${box.name}  ${box.detail}`)));
+    }
+    for (const each of this.edges.filter((edge) => edge.confidence !== 'weak')) {
       const { s, c, d, e } = this.bend(each), colour = each.role === 'cyclic' ? of.bad : each.confidence === 'possible' ? of.warn : ['INHERITS', 'OVERRIDES'].includes(each.type) ? of.class : of.edge;
       const dash = each.role === 'cyclic' ? null : DASHES[each.confidence] ?? DASHES[each.type];
       const middle = `${(c.x + d.x) / 2} ${(c.y + d.y) / 2}`, tip = Math.atan2(e.y - d.y, e.x - d.x);
@@ -271,7 +296,7 @@ export class Drawing {
       svg.append(draw('path', { d: `M ${s.x} ${s.y} Q ${c.x} ${c.y} ${middle} Q ${d.x} ${d.y} ${e.x} ${e.y}`, fill: 'none', stroke: colour, 'stroke-width': each.width ?? 1.5, ...(dash ? { 'stroke-dasharray': dash.join(' ') } : {}) }),
         draw('path', { d: `M ${e.x} ${e.y} L ${wing(0.4)} L ${wing(-0.4)} Z`, fill: colour }));
     }
-    for (const box of boxes) {
+    for (const box of boxes.filter((each) => each.role !== 'group')) {
       const isCentre = box.role === 'centre', stroke = box.role === 'cyclic' ? of.bad : of[box.kind.toLowerCase()] ?? of.dim;
       const lines = [box.name, box.detail].filter(Boolean).map((text) => cut(spell(text)));
       svg.append(draw('rect', { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height, rx: 7, fill: isCentre ? of.accent : of.surface, stroke: isCentre ? of.accent : stroke, 'stroke-width': 1.5 }));

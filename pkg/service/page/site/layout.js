@@ -1,6 +1,6 @@
 // Deterministic layout of drawings.
 
-const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+export const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
 // Number the strongly connected components with several nodes (Tarjan).
 export function findCycles(ids, edges) {
@@ -111,22 +111,46 @@ function sortRows(rows, edges) {
   return rows;
 }
 
-// Assign positions to the nodes of rows, from top to bottom.
-// wide: maximal ratio of width to height.
-export function placeRows(rows, sizes, wide, gap) {
+// The number of entries in a row, so that the rows fill an area of this ratio of width to height.
+export function countColumns(sizes, aspect, gap) {
+  if (!sizes.length) return 1;
+  const width = sizes.reduce((all, each) => all + each.width + 22, 0) / sizes.length, height = sizes.reduce((all, each) => all + each.height + gap, 0) / sizes.length;
+  return Math.max(1, Math.min(sizes.length, Math.round(Math.sqrt(sizes.length * aspect * height / width))));
+}
+
+// Fill rows with entries of many sizes, in their order, so that they fill an area of this ratio of width to height.
+export function fillRows(ids, sizes, aspect) {
+  const areas = ids.map((id) => (sizes.get(id).width + 22) * (sizes.get(id).height + 30));
+  const most = Math.max(...ids.map((id) => sizes.get(id).width), Math.sqrt(areas.reduce((all, each) => all + each, 0) * aspect) * 1.15);
+  const rows = [];
+  let used = Infinity;
+  for (const id of ids) {
+    const width = sizes.get(id).width + 22;
+    if (used + width > most + 22) { rows.push([]); used = 0; }
+    rows.at(-1).push(id);
+    used += width;
+  }
+  return rows;
+}
+
+// Assign positions to the nodes of rows around their centre, from top to bottom.
+// aspect: ratio of width to height that the rows are stretched to; 0 for none.
+export function placeRows(rows, sizes, gap, aspect = 0) {
   const places = new Map(), fill = (row) => row.reduce((all, id) => all + sizes.get(id).width, 0);
-  const width = Math.max(...rows.map((row) => fill(row) + gap.x * row.length), rows.length * 110 * wide);
-  let y = 0;
+  const tall = (row) => Math.max(...row.map((id) => sizes.get(id).height));
+  const height = rows.reduce((all, row) => all + tall(row), 0) + gap.y * Math.max(0, rows.length - 1);
+  const width = Math.max(height * aspect, ...rows.map((row) => fill(row) + gap.x * row.length), 0);
+  let top = -height / 2;
   for (const row of rows) {
-    const space = (width - fill(row)) / row.length; // around each node, so that a short row fills the width
-    let x = -width / 2 + space / 2;
+    const space = aspect ? (width - fill(row)) / row.length : gap.x; // around each node
+    let x = -(fill(row) + space * row.length) / 2 + space / 2;
     for (const id of row) {
-      places.set(id, { x: x + sizes.get(id).width / 2, y });
+      places.set(id, { x: x + sizes.get(id).width / 2, y: top + tall(row) / 2 });
       x += sizes.get(id).width + space;
     }
-    y += Math.max(...row.map((id) => sizes.get(id).height)) + gap.y;
+    top += tall(row) + gap.y;
   }
-  return places;
+  return { places, width, height };
 }
 
 const INNER = 160; // width of most nodes

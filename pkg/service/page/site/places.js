@@ -24,7 +24,7 @@ export function readAddress() {
   return { view: view || 'map', given, trail: given.getAll('trail') };
 }
 export function writeAddress(view, facts, trail = []) {
-  const given = new URLSearchParams(Object.entries(facts).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  const given = new URLSearchParams(Object.entries(facts).flatMap(([name, value]) => [value].flat().map((each) => [name, each])).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   for (const each of trail.slice(-MOST_TRAIL)) given.append('trail', each);
   return `#/${view}?${given}`;
 }
