@@ -241,6 +241,11 @@ class HfModel:
         return int(self._model.num_parameters())
 
     @property
+    def batch_size(self) -> int:
+        """Return the number of texts that it writes together."""
+        return self._options.parallel or BATCH
+
+    @property
     def layers(self) -> int:
         """Return the number of layers."""
         return int(self._model.config.num_hidden_layers)
@@ -297,7 +302,7 @@ class HfModel:
         """Write a text for each prompt, in batches of prompts with similar length."""
         ids = [self._read_prompt(prompt) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lambda number: len(ids[number]))
-        size = self._options.parallel or BATCH
+        size = self.batch_size
         written: dict[int, Generation] = {}
         for start in range(0, len(order), size):
             batch = order[start : start + size]

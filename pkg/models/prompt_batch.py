@@ -35,6 +35,10 @@ Prompt = str | Hole | Conversation
 class BatchingModel(Protocol):
     """A model that writes several texts in the time of one."""
 
+    @property
+    def batch_size(self) -> int:
+        """Return the number of texts that it writes together."""
+
     def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
         """Write a text for each prompt, in their order; raises what TextModel raises."""
 
@@ -52,9 +56,8 @@ def write_each(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) 
     After an error or Ctrl-C, the texts that are being written are yielded before it is raised.
     """
     if isinstance(model, BatchingModel):
-        size = max(1, model.parallel)
-        for start in range(0, len(prompts), size):
-            yield from enumerate(model.write_batch(prompts[start : start + size], decoding), start)
+        for start in range(0, len(prompts), model.batch_size):
+            yield from enumerate(model.write_batch(prompts[start : start + model.batch_size], decoding), start)
     elif model.parallel < 2:
         yield from ((index, write(model, prompt, decoding)) for index, prompt in enumerate(prompts))
     else:

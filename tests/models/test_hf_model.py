@@ -15,7 +15,7 @@ import pytest
 from pkg.errors import ContextLengthError, ModelError, ModelUnfitError, PathError
 from pkg.models.hf_model import HfModel
 from pkg.models.model_options import ModelOptions
-from pkg.models.prompt_batch import Conversation, Hole, Prompt, write_all
+from pkg.models.prompt_batch import Conversation, Hole, Prompt, write_all, write_each
 from pkg.models.registry import open_model
 from pkg.models.text_model import Decoding, Message, TextModel
 
@@ -78,7 +78,8 @@ def test_texts_of_a_batch_equal_those_of_single_requests(tiny: HfModel) -> None:
     prompts: list[Prompt] = ["def f", "a", Hole("a = ", "\nb"), Conversation((Message("user", "hi"),)), "x" * 30]
     decoding = Decoding(max_tokens=8)
     alone = [write_all(tiny, [prompt], decoding)[0] for prompt in prompts]
-    together = write_all(tiny, prompts, decoding)
+    together = [text for _, text in write_each(tiny, prompts, decoding)]
+    assert len({each.usage.seconds for each in together}) == 1, "each was written alone"
     assert [each.text for each in together] == [each.text for each in alone]
     assert [each.usage.prompt_tokens for each in together] == [each.usage.prompt_tokens for each in alone]
 

@@ -108,7 +108,7 @@ class RequestRunner:
     def _run_batches(self, model: BatchingModel, requests: Iterable[Request]) -> Iterator[Reply]:
         """Run requests in batches of one decoding each."""
         for decoding, alike in groupby(requests, lambda request: request.decoding):
-            while batch := list(islice(alike, max(1, self.model.parallel))):
+            while batch := list(islice(alike, model.batch_size)):
                 yield from self._run_batch(model, batch, decoding)
 
     def _run_batch(self, model: BatchingModel, batch: list[Request], decoding: Decoding) -> list[Reply]:

@@ -48,6 +48,7 @@ class BatchingScript(ScriptedModel):
     """A scripted model that takes batches; a refused prompt fails its batch."""
 
     batches: list[int] = field(default_factory=list)
+    batch_size: int = 3
 
     def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
         self.batches.append(len(prompts))
@@ -92,7 +93,7 @@ def test_equal_parallel_requests_are_paid_for_once(cache: TextCache) -> None:
 
 
 def test_batches_have_one_decoding_and_no_cached_requests(cache: TextCache) -> None:
-    model = BatchingScript(echo, parallel=3)
+    model = BatchingScript(echo)
     ask(model, cache, make_requests("a"))
     requests = [*make_requests("a", "b", "b", "c", "d"), *make_requests("a", seed=1)]
     assert [reply.text for reply in ask(model, cache, requests)] == ["A", "B", "B", "C", "D", "A"]
@@ -100,7 +101,7 @@ def test_batches_have_one_decoding_and_no_cached_requests(cache: TextCache) -> N
 
 
 def test_the_requests_of_a_failed_batch_are_retried_alone(cache: TextCache) -> None:
-    replies = ask(BatchingScript(echo, parallel=3), cache, make_requests("a", "long", "b"))
+    replies = ask(BatchingScript(echo), cache, make_requests("a", "long", "b"))
     assert [(reply.text, bool(reply.fault)) for reply in replies] == [("A", False), ("", True), ("B", False)]
 
 

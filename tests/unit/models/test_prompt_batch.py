@@ -36,6 +36,8 @@ def test_parallel_requests_are_limited_to_the_useful_number() -> None:
 class Batcher(ScriptedModel):
     """Write whole batches."""
 
+    batch_size = 2
+
     def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
         return [Generation(f"{number} of {len(prompts)}", "stop", Usage()) for number, _ in enumerate(prompts, 1)]
 
@@ -49,7 +51,7 @@ def test_each_text_is_there_before_the_next_is_requested() -> None:
     texts = write_each(model, ["a", "b"], Decoding())
     assert (next(texts)[1].text, len(model.asked)) == ("a", 1)
     assert (next(texts)[1].text, len(model.asked)) == ("b", 2)
-    batcher = Batcher([], parallel=2)
+    batcher = Batcher([])
     found = [(index, each.text) for index, each in write_each(batcher, ["a", "b", "c"], Decoding())]
     assert found == [(0, "1 of 2"), (1, "2 of 2"), (2, "1 of 1")]
 
