@@ -59,7 +59,8 @@ def view_stats(stats: StoreStats, explain: bool = False) -> Iterator[RenderableT
 def _list_counts(stats: StoreStats) -> Iterator[RenderableType]:
     yield make_table(("source", "kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
     yield _make_counts("node", stats.nodes)
-    yield _make_counts("relationship", stats.relations)
+    facts = {"CHILD between facts": stats.fact_relations} if "Fact" in stats.nodes else {}
+    yield _make_counts("relationship", {**stats.relations, **facts})
     if stats.audits:
         yield make_table(AUDIT_COLUMNS, [_tell_audit(each, stats) for each in stats.audits], right=AUDIT_COLUMNS[1:4])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):

@@ -1,4 +1,7 @@
-"""Find the functions of a source that lack a docstring or questions; functions of equal code count as one."""
+"""Find the functions of a source that lack a docstring or questions; functions of equal code count as one.
+
+Functions in the code of documents are left out: the text around them explains them.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,10 @@ class Undocumented:
         human = written = missing = 0
         with store.snapshot():
             calls = Counter(edge.end for edge in store.edges([RelationType.CALLS], source))
+            documents = {node.path for node in store.nodes([Label.FACT], source)}
             for node in store.nodes([Label.FUNCTION], source):
+                if node.path in documents:
+                    continue
                 if of_questions:
                     if needs_questions(model, prompt, find_questions(node.properties)):
                         missing += 1

@@ -145,6 +145,7 @@ def stats_line(stats: StoreStats) -> dict[str, Any]:
     return {
         "type": "stats",
         **asdict(stats),
+        "fact_relations": stats.fact_relations,
         "errors": _list_errors(stats.errors),
         "overflows": [each._asdict() for each in stats.overflows],
     }

@@ -318,6 +318,15 @@ def test_a_source_without_functions_takes_nothing(tmp_path: Path) -> None:
             assert estimate_by_sample(open_writer("template"), [missing], Budget()).codes == 0
 
 
+def test_functions_in_documents_take_no_time_of_a_model(store: EmbeddedStore, project: Path) -> None:
+    (project / "guide.md").write_text("# Guide\n\n```python\ndef shown(value):\n    return value\n```\n")
+    build(str(project), store, reader="structure")
+    model = ScriptedModel([MODEL_TEXT])
+    report, outcomes = run(store, write(model))
+    assert "shown" in {node.name for node in store.nodes([Label.FUNCTION])}
+    assert (names_of(outcomes), len(model.asked), report.left) == (["often", "once", "never"], 3, 0)
+
+
 def test_a_written_docstring_is_a_property_of_its_node(store: EmbeddedStore) -> None:
     run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(limit=1))
     (found,) = store.generated_texts("project")
