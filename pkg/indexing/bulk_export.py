@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pkg.graph.neo4j.bulk_import import BulkWriter
     from pkg.graph.store import GraphStore
 
-_READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value)  # first in an export; the rest is derived from them
+_READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value, Label.FACT.value)  # the rest is derived from them
 
 
 def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1) -> BulkReport:
@@ -89,9 +89,10 @@ def _spool_units(store: GraphStore) -> Iterator[str]:
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as spool:
         with store.snapshot():
             for line in store.export():
-                if line["type"] != "graph" and line.get("label") not in _READ:
+                if line["type"] == "relation":
                     break
-                spool.write(json.dumps(line) + "\n")
+                if line["type"] == "graph" or line["label"] in _READ:
+                    spool.write(json.dumps(line) + "\n")
         spool.flush()
         yield spool.name
 

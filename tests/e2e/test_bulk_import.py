@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from neo4j_servers import VERSIONS, LaunchedServer, open_on
-from trees import SHOP, export_lines, write_rows, write_tree
+from trees import GUIDES, SHOP, export_lines, write_rows, write_tree
 
 from pkg.api import Graph
 from pkg.graph.embedded.embedded_store import EmbeddedStore
@@ -54,6 +54,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore
         build(str(PACKAGE), store)
         build(str(write_tree(folder / "odd", AWKWARD | SHOP)), store)
         build(str(write_rows(folder / "rows.jsonl", *ROWS)), store)
+        build(str(write_tree(folder / "guides", GUIDES)), store, reader="structure")
         yield store
 
 
@@ -101,6 +102,16 @@ def test_the_imported_graph_is_valid_and_has_equal_counts(embedded: EmbeddedStor
     assert (ours.generation, ours.encoder, ours.dimension) == (1, theirs.encoder, theirs.dimension)
 
 
+def test_facts_are_imported_with_their_relations(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
+    assert imported.stats().fact_relations == embedded.stats().fact_relations > 0
+    ours, theirs = (
+        [(hit.id, hit.qualname) for hit in Graph(store).query("how often is a request sent again", mode="fact").hits]
+        for store in (imported, embedded)
+    )
+    assert ours == theirs
+    assert theirs[0][1] == "Guide > Retries > times"
+
+
 @pytest.mark.parametrize("mode", ["block", "function"])
 def test_a_query_has_equal_results(embedded: EmbeddedStore, imported: Neo4jStore, mode: Mode) -> None:
     question = "draw a list of unique elements"
@@ -127,4 +138,4 @@ def test_words_and_names_are_found(embedded: EmbeddedStore, imported: Neo4jStore
 def test_a_build_of_the_same_files_changes_nothing_after_the_import(imported: Neo4jStore) -> None:
     report = build(str(PACKAGE), imported)
     assert (report.written, report.removed, imported.generation()) == (0, 0, 1)
-    assert report.unchanged == imported.stats().nodes["File"] - len(AWKWARD) - len(SHOP)
+    assert report.unchanged == imported.stats().nodes["File"] - len(AWKWARD) - len(SHOP) - len(GUIDES)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from neo4j_servers import SERVERS, Server, empty_database, open_server
-from trees import SHOP, write_tree
+from trees import GUIDES, SHOP, write_tree
 
 from pkg.cli import main
 from pkg.model import EMBEDDED_LABELS
@@ -78,6 +78,21 @@ def test_a_server_and_a_file_have_equal_graphs(file_store: str, server_store: st
     (summary,) = read_lines(result)
     assert (result.exit_code, summary["equal"]) == (0, True)
     assert {"name": "Function", "a": 4, "b": 4, "different": 0} in summary["nodes"]  # type: ignore[operator]
+
+
+def test_facts_are_equal_on_a_server_and_a_file(shop: Path, file_store: str, server_store: str) -> None:
+    write_tree(shop, GUIDES)
+    for store in (file_store, server_store):
+        assert run("build", str(shop), "--store", store, "--reader", "structure").exit_code == 0
+    result = run("verify", "--store", file_store, "--store", server_store, "--vectors")
+    (summary,) = read_lines(result)
+    assert (result.exit_code, summary["equal"]) == (0, True)
+    assert {"name": "Fact", "a": 12, "b": 12, "different": 0} in summary["nodes"]  # type: ignore[operator]
+    words = ["query", "how often is a request sent again", "--mode", "fact", "--store"]
+    ours, theirs = (next(read_lines(run(*words, store))) for store in (file_store, server_store))
+    assert (ours["id"], ours["qualname"]) == (theirs["id"], "Guide > Retries > times")
+    ours, theirs = (next(read_lines(run("stats", "--store", store))) for store in (file_store, server_store))
+    assert ours["fact_relations"] == theirs["fact_relations"] == 10
 
 
 def test_one_edited_function_is_named(shop: Path, file_store: str, server_store: str) -> None:

@@ -33,6 +33,16 @@ SHOP = {
     "shop/old.py": "def total(items):\n    print 'total', len(items)\n",
 }
 
+GUIDES = {
+    "guide.md": (
+        "# Guide\n\nRead the settings; \"quoted\".\n\n## Retries\n\n- **times**: how often a request is sent again\n"
+        "- how long it waits\n\n```python\ndef retry(times):\n    for _ in range(times):\n        yield\n```\n\n"
+        "## Retries\n\n| key | value |\n| --- | --- |\n| wait | a;b |\n"
+    ),
+    "notes.rst": "Notes\n=====\n\n:größe: ä, ö\n\n.. function:: f(x)\n\n   Return it.\n",
+}
+"""Documents with facts of every kind, equal keys, and characters that files of a bulk import must quote."""
+
 
 def remove_store(store: Path) -> None:
     """Delete the files of a store, some of which an open connection may remove at the same moment."""

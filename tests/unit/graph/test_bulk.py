@@ -13,7 +13,7 @@ import pytest
 from contract.units import prepare
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import SHOP, open_graph_at, write_rows, write_tree
+from trees import GUIDES, SHOP, open_graph_at, write_rows, write_tree
 
 from pkg.errors import PathError, StoreError, StoreFullError, StoreMissingError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
@@ -30,10 +30,11 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    """Return a store with a repository and a corpus whose rows share a function."""
+    """Return a store with a repository, a corpus whose rows share a function, and facts of documents."""
     with closing(open_graph_at(tmp_path / "graph.db")) as opened:
         build(str(write_tree(tmp_path / "shop", SHOP)), opened)
         build(str(write_rows(tmp_path / "rows.jsonl", *SAME_BODY)), opened)
+        build(str(write_tree(tmp_path / "guides", GUIDES)), opened, reader="structure")
         yield opened
 
 
@@ -89,7 +90,8 @@ def test_sources_are_complete_with_node_counts(store: EmbeddedStore, tmp_path: P
 def test_texts_and_fingerprints_are_those_of_the_store(store: EmbeddedStore, tmp_path: Path) -> None:
     export_bulk(store, tmp_path / "files")
     fingerprints = {path: fingerprint for path, fingerprint, _ in store.fingerprints("shop")}
-    assert {row["path"]: row["fingerprint"] for row in read_rows(tmp_path / "files", "File")} == fingerprints
+    files = [row for row in read_rows(tmp_path / "files", "File") if row["source"] == "shop"]
+    assert {row["path"]: row["fingerprint"] for row in files} == fingerprints
     fragments = [row for row in read_rows(tmp_path / "files", "Fragment") if row["source"] == "shop"]
     texts = {unpack_text(bytes(int(byte) % 256 for byte in row["text"].split(ARRAY_DELIMITER))) for row in fragments}
     assert texts == {text.encode() for text in SHOP.values()}
