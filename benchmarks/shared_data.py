@@ -24,6 +24,7 @@ COSQA_QUESTIONS = {
     "cosqa/queries.jsonl": "54b25b7e170ba255fc626fb92a12ca7004d301684f7ce5c9b065e0b16239389a",
     "cosqa/qrels.tsv": "50a74d0418d322e0975bcc40ec4130d49af5e3eb8fae637a6dc00ebd8de55155",
 }
+CONALA = {"conala/test.jsonl.gz": "5ead3c1db8317db286258e45afca8a54734251cb480260adb91a97008b1e424c"}
 PYCG = {"pycg/micro_benchmark_icse21.jsonl.gz": "69615eb9c7f2bf5473c25fba603d311935980329b2ce7b47917950e2035fc2d2"}
 QUESTIONS = {
     "humaneval/humaneval.jsonl.gz": "ee991eb1dbd5a6e54ebaf588a452cd1d432147c8444ed84aeae7d305876f7469",

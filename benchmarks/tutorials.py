@@ -3,6 +3,10 @@
 The questions, in data/tutorial_questions.jsonl, name sections of the Python documentation and a cheat sheet. A result
 is right if it lies in a right section, or contains the beginning of one. Beside the facts are the lexical search of the
 papers (BM25) among whole documents and among sections, and PKG's own search among the sections of the same texts.
+
+    python benchmarks/tutorials.py --trees numpy-1f90bbb5 sphinx-e44a40eb
+
+builds folders of documents instead, and compares the text of every fact with the text at its place.
 """
 
 from __future__ import annotations
@@ -21,15 +25,16 @@ from measure import Figures, make_parser, read_line, read_options, run_pkg, writ
 from shared_data import find_files, read_rows
 
 from pkg.api import open_graph
-from pkg.extract.documents.document_kinds import guess_document_kind
+from pkg.extract.documents.document_kinds import find_document_kind, guess_document_kind
 from pkg.extract.documents.document_reader import read_document
 from pkg.extract.documents.reading import Reading
+from pkg.extract.documents.structure_reader import write_text
 from pkg.extract.text_files.text_kinds import TextKind
 from pkg.extract.text_files.text_sections import cut_sections, name_document
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.model_reader import ModelReader
 from pkg.lab.evaluation.retrieval.rankings import PlainBM25
-from pkg.model import Label
+from pkg.model import Label, Node
 from pkg.models.registry import open_model
 from pkg.models.text_cache import TextCache
 from pkg.retrieval.query_options import Mode
@@ -217,12 +222,47 @@ def read_by_model(corpora: dict[str, list[dict[str, Any]]], model: str, limit: f
     }
 
 
+def read_tree(root: Path, folder: Path) -> Figures:
+    """Build the documents of a folder by structure; return the counts, and every node that is not what stands there."""
+    address = f"sqlite:///{folder / root.name}.db"
+    run = run_pkg(["build", str(root), "--store", address, "--reader", "structure"], folder)
+    with open_graph(address) as graph:
+        stats = graph.stats()
+        nodes: dict[str, list[Node]] = {node.path: [] for node in graph.store.nodes([Label.FACT])}
+        for node in graph.store.nodes([Label.FACT, Label.FUNCTION]):
+            if node.path in nodes:
+                nodes[node.path].append(node)
+    return {
+        "documents": len(nodes),
+        "cpu_seconds": round(run.cpu, 2),
+        "facts": stats.nodes["Fact"],
+        "relations": stats.fact_relations,
+        "functions": sum(node.label is Label.FUNCTION for each in nodes.values() for node in each),
+        "internal_errors": len(stats.errors),
+        "wrong_places": [name for path in sorted(nodes) for name in list_wrong_places(root / path, nodes[path])],
+    }
+
+
+def list_wrong_places(path: Path, nodes: Sequence[Node]) -> Iterator[str]:
+    """Yield the facts and functions of a document whose text or lines are not those at their place."""
+    text, _, _ = write_text(path.read_bytes(), find_document_kind(path.name) or "text")
+    for node in nodes:
+        lines = [text.count(b"\n", 0, place) + 1 for place in (node.start, node.end)]
+        if text[node.start : node.end] != node.content.encode() or lines != [node.start_line, node.end_line]:
+            yield f"{node.path} {node.qualname}"
+
+
 def main() -> None:
     """Build and ask both graphs; with a model, let it read some documents."""
     parser = make_parser(__doc__)
     parser.add_argument("--model", help="text model that reads some documents, such as gguf:FILE")
     parser.add_argument("--limit", type=float, default=1500, help="CPU seconds of the model")
+    parser.add_argument("--trees", type=Path, nargs="+", help="folders of documents to build, named with their version")
     given = read_options(parser)
+    if given.trees:
+        with tempfile.TemporaryDirectory() as name:
+            write_result("tutorials_trees", {each.name: read_tree(each.resolve(), Path(name)) for each in given.trees})
+        return
     if given.model:
         figures = read_by_model(read_corpora(given.data), given.model, given.limit)
         write_result("tutorials_model", figures)

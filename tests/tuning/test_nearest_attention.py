@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from pkg.cli import main
 from pkg.errors import UsageError
 from pkg.lab.unlimited.nearest_attention import set_nearest_attention
 from pkg.lab.unlimited.unlimited_model import open_unlimited
@@ -78,3 +81,21 @@ def test_a_model_writes_with_its_own_identity(base: Path) -> None:
     assert (every.layers, one.identity) == (2, f"{full.identity} nearest 1 from 0")
     with pytest.raises(UsageError, match="the model has no layer 2; expected one from 0 to 1"):
         open_unlimited(f"hf:{base}", 4, 2)
+
+
+def test_the_command_evaluates_with_the_nearest_keys(base: Path, tmp_path: Path) -> None:
+    row = {
+        "task_id": "HumanEval/0", "prompt": 'def add(a, b):\n    """Add."""\n', "entry_point": "add",
+        "canonical_solution": "    return a + b\n", "test": "def check(candidate):\n    assert candidate(2, 3) == 5\n",
+    }  # fmt: skip
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    words = ["--data", str(tmp_path / "rows.jsonl"), "--any-data", "--columns", "none", "--max-tokens", "8"]
+    words += ["--model", f"hf:{base}", "--out", str(tmp_path / "run"), "--unlimited", "4"]
+    result = CliRunner().invoke(main, ["eval", "humaneval", *words])
+    assert result.exit_code == 0, result.output
+    head, column, *_ = map(json.loads, result.stdout.splitlines())
+    assert (column["column"], column["items"], column["lost"]) == ("none", 1, 0)
+    assert head["identity"].endswith(" nearest 4 from 1")
+    again = CliRunner().invoke(main, ["eval", "humaneval", *words, "--layer-begin", "0"])
+    assert again.exit_code == 2
+    assert "nearest 4 from 0" in again.stderr

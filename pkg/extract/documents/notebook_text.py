@@ -27,7 +27,8 @@ def _list_cells(found: Any) -> Iterator[tuple[str, str]]:
     language = info.get("name") if isinstance(info, dict) else None
     language = language if isinstance(language, str) and language else "python"
     sheets = found.get("worksheets")  # of notebooks before version 4
-    lists = [found.get("cells"), *(each.get("cells") for each in sheets or () if isinstance(each, dict))]
+    nested = sheets if isinstance(sheets, list) else []
+    lists = [found.get("cells"), *(each.get("cells") for each in nested if isinstance(each, dict))]
     for cell in (each for some in lists if isinstance(some, list) for each in some):
         text = _read_source(cell) if isinstance(cell, dict) else ""
         if not text.strip():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,3 +39,16 @@ def test_the_best_text_comes_first_and_ties_keep_their_order() -> None:
 def test_an_encoder_without_token_vectors_is_refused() -> None:
     with pytest.raises(UsageError, match="no states of tokens; expected minilm or st:NAME"):
         open_token_model("static")
+
+
+def test_the_page_quotes_the_measurement() -> None:
+    root = Path(__file__).parents[4]
+    page = " ".join((root / "docs" / "evaluate.md").read_text(encoding="utf-8").split())
+    found = json.loads((root / "benchmarks" / "results" / "late_interaction.json").read_text(encoding="utf-8"))
+    cosine, minilm = found["orders"]["cosine"], found["orders"]["minilm"]
+    quoted = (
+        f"of {found['questions']} questions of CoNaLa in other words than their documents, the right one of"
+        f" {found['documents']} documents is first for {cosine['first']} by cosine and for {minilm['first']} by"
+        f" `minilm`, and among the first three for {cosine['shown']} and {minilm['shown']}"
+    )
+    assert quoted in page
