@@ -1,4 +1,4 @@
-"""`pkg stats`: count the contents of a graph, and show the costs of its build (P-36)."""
+"""`pkg stats`: count the contents of a graph, and show the costs of its build (P-36, A-18)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextServer]:
 
 
 def build(folder: Path, server: TextServer) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Build the documents; return the report, the statistics of the graph, and what was said."""
+    """Build the documents; return the report, the statistics of the graph, and the messages."""
     store = f"sqlite:///{folder / 'graph.db'}"
     docs = write_tree(folder / "docs", DOCUMENTS)
     model = ["--reader", "model", "--model", f"openai:m@{server.url}"]
@@ -61,7 +61,7 @@ def test_an_answer_without_json_is_counted_and_costs_its_document_alone(
 
 
 def test_json_without_an_end_is_repaired(tmp_path: Path, server: TextServer) -> None:
-    server.always = lambda body: stream(['{"Lists": {"append": "append adds', " an item.\", \"more"], "length")
+    server.always = lambda body: stream(['{"Lists": {"append": "append adds', ' an item.", "more'], "length")
     _, stats, said = build(tmp_path, server)
     assert (stats["partial"], stats["nodes"]["Fact"]) == ([], 4)
     assert "wrote JSON of 2 of 2 pieces" in said

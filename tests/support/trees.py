@@ -35,7 +35,7 @@ SHOP = {
 
 GUIDES = {
     "guide.md": (
-        "# Guide\n\nRead the settings; \"quoted\".\n\n## Retries\n\n- **times**: how often a request is sent again\n"
+        '# Guide\n\nRead the settings; "quoted".\n\n## Retries\n\n- **times**: how often a request is sent again\n'
         "- how long it waits\n\n```python\ndef retry(times):\n    for _ in range(times):\n        yield\n```\n\n"
         "## Retries\n\n| key | value |\n| --- | --- |\n| wait | a;b |\n"
     ),

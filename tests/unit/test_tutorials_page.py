@@ -35,7 +35,9 @@ def test_the_page_quotes_the_graphs_of_texts(corpus: str) -> None:
 
 def test_the_page_quotes_every_tree_and_none_has_a_wrong_place() -> None:
     for name, found in read("tutorials_trees").items():
-        assert make_row(f"of {name.rpartition('-')[0]}", found["documents"], found) in PAGE.replace("documentation ", "")
+        assert make_row(f"of {name.rpartition('-')[0]}", found["documents"], found) in PAGE.replace(
+            "documentation ", ""
+        )
         assert (found["wrong_places"], found["internal_errors"]) == ([], 0)
 
 
@@ -50,5 +52,6 @@ def test_the_page_quotes_the_answered_questions() -> None:
 def test_the_page_quotes_the_reading_by_a_model() -> None:
     found = read("tutorials_model")
     assert found["valid_at_once"] == 1
-    quoted = f"all {found['pieces']} first answers were valid JSON, with {found['facts']} facts, in {found['cpu_seconds']:.0f} CPU-"
+    facts, seconds = found["facts"], found["cpu_seconds"]
+    quoted = f"all {found['pieces']} first answers were valid JSON, with {facts} facts, in {seconds:.0f} CPU-seconds"
     assert quoted in PAGE

@@ -42,7 +42,7 @@ def list_keys(store: str) -> dict[str, list[str]]:
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_built(tmp_path: Path) -> None:
     files = {
-        "broken.ipynb": "{", "cells.ipynb": '{"worksheets": 4}', "head.html": "<html><head><title>x</title></head></html>",
+        "broken.ipynb": "{", "cells.ipynb": '{"worksheets": 4}', "head.html": "<html><head><title>x</title></head>",
         "line.md": f"# Long\n\n{WORDS}\n", "lines.md": f"# Long\n\n{WORDS[:900_000]}\n", "good.md": "# Good\n\nText.\n",
     }  # fmt: skip
     reasons, keys, store = build(tmp_path, files)
@@ -64,7 +64,8 @@ def test_a_line_of_five_megabytes_is_cut_into_texts(tmp_path: Path) -> None:
 
 
 def test_levels_may_be_skipped_and_equal_keys_are_numbered(tmp_path: Path) -> None:
-    text = "# A\n\n#### D\n\nd\n\n## B\n\none\n\n## B\n\ntwo\n\n- **k**:\n- **k**: v\n\n| a | b |\n|---|---|\n|  |  |\n| x |  |\n"
+    table = "| a | b |\n|---|---|\n|  |  |\n| x |  |\n"
+    text = f"# A\n\n#### D\n\nd\n\n## B\n\none\n\n## B\n\ntwo\n\n- **k**:\n- **k**: v\n\n{table}"
     reasons, keys, _ = build(tmp_path, {"a.md": text})
     assert reasons == {}
     assert keys["a.md"] == [
@@ -85,7 +86,8 @@ def test_cells_may_go_over_lines_and_items_over_two_hundred_levels(tmp_path: Pat
 
 
 def test_a_row_without_a_text_is_named(tmp_path: Path) -> None:
-    rows = [{"id": "a", "text": "# Guide\n\nSome prose."}, {"id": "b"}, {"id": "c", "text": None}, {"id": "d", "text": ""}]
+    texts = {"a": "# Guide\n\nSome prose.", "c": None, "d": ""}
+    rows = [{"id": "b"}, *({"id": name, "text": text} for name, text in texts.items())]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     store = f"sqlite:///{tmp_path / 'graph.db'}"
     result = run("build", str(tmp_path / "rows.jsonl"), "--store", store)

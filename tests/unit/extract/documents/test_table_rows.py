@@ -7,7 +7,9 @@ import pytest
 from pkg.extract.documents.table_rows import find_table, list_rows
 
 PIPES = "| a | b |\n|---|---|\n| x | 1 |\n|  | y |\n| a\\|b | 2 |\n\nAfter | it.\n"
-GRID = "+---+-----+\n| k | v   |\n+===+=====+\n| a | one |\n|   | two |\n+---+-----+\n| b | x   |\n+---+-----+\nAfter.\n"
+GRID = (
+    "+---+-----+\n| k | v   |\n+===+=====+\n| a | one |\n|   | two |\n+---+-----+\n| b | x   |\n+---+-----+\nAfter.\n"
+)
 BARE_GRID = "+---+---+\n| a | 1 |\n+---+---+\n| b | 2 |\n+---+---+\n"
 SIMPLE = "===  ===\nA    B\n===  ===\nx    1\n     2\ny    3\n===  ===\n\nAfter.\n"
 BARE_SIMPLE = "  ==  ==\n  x   1\n  y   2\n  ==  ==\n"
