@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.graph.path_filter import is_test
-from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter, Outline
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, Node, NodeFilter, Outline
 from pkg.retrieval.question import Question
 from pkg.terms.words import split_terms
 from pkg.units import format_id, hash_key, name_module
@@ -36,6 +36,7 @@ DECLARED = 25  # minimum of best declarations of each search: half as many as fu
 MAX_TESTS = 0.2  # maximal share of tests among the candidates, unless the question asks for tests
 DEEPER = 3  # factor of the second search after too many tests: a repository has about as many tests as other functions
 POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
+MAX_FILES = 5  # files of lines that the question names; a name such as __init__.py that more files have means none
 POOL_PER_FUNCTION = 10
 """Candidates for each of the best functions of the lexical search whose blocks are added.
 
@@ -65,6 +66,7 @@ class Pool:
     covered_around: Scores  # the same for the class and module
     class_dense: Scores  # cosine of the class around a candidate, or 0
     module_dense: Scores  # cosine of the module, or 0
+    on_line: frozenset[str] = frozenset()  # ids of the innermost nodes on lines that the question names
     is_approximate: bool = False  # whether the dense search did not examine all nodes
 
     def holds_all(self, k: int) -> bool:
@@ -110,17 +112,24 @@ def collect_pool(
     both: tuple[Matches, ...] = ()
     declared: tuple[Matches, ...] = ()
     named: tuple[tuple[Match, ...], ...] = ()
+    on_line = _find_on_lines(store, question, where) if question.lines and not where.paths else []
     if label not in DECLARATION_LABELS:
         both = store.hybrid_search(label, query, question.search_weights, depth, where)
         named = tuple(_search_files(store, question, query, label, where))
     if with_declarations or label in DECLARATION_LABELS:
         count = depth if label in DECLARATION_LABELS else max(k, DECLARED)
         declared = store.search_declarations(query, question.search_weights, count, where)
-    read = partial(_read_candidates, store, query, label, where, depth, (*named, *(each.matches for each in declared)))
+    labels = {label, *DECLARATION_LABELS} if declared else {label}
+    exact = tuple(Match(node.id, 1.0) for node in on_line if node.label in labels)
+    read = partial(
+        _read_candidates, store, query, label, where, depth, (*named, *(each.matches for each in declared), exact),
+        [node.id for node in on_line],
+    )  # fmt: skip
     candidates = read(both)
     if both and where.tests is None and not question.asks_tests and _are_tests(candidates.owners):
         candidates = read(_search_deeper(store, question, query, label, depth, where))
-    return _read_pool(store, question, query, candidates, [each[0] for each in (both, declared) if each])
+    pool = _read_pool(store, question, query, candidates, [each[0] for each in (both, declared) if each])
+    return replace(pool, on_line=frozenset(node.id for node in on_line)) if on_line else pool
 
 
 class _Candidates(NamedTuple):
@@ -136,14 +145,20 @@ def _read_candidates(
     where: NodeFilter,
     depth: int,
     others: Sequence[tuple[Match, ...]],
+    on_line: Sequence[str],
     both: Sequence[Matches],
 ) -> _Candidates:
-    """Read the matches of both searches and of others; for blocks, also the blocks of the best functions by words."""
+    """Read the matches of both searches and of others.
+
+    For blocks, also read those of the best functions by words, and of functions on lines that the question names.
+    """
     found = [*(each.matches for each in both[:1]), *others]
     found += [each.matches for each in both[1:] if label is Label.FUNCTION]
-    functions = both[1].matches[: depth // POOL_PER_FUNCTION] if both and label is Label.BLOCK else ()
+    functions: list[str] = []
+    if both and label is Label.BLOCK:
+        functions = [*on_line, *(match.id for match in both[1].matches[: depth // POOL_PER_FUNCTION])]
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
-    outlines = store.outlines(list(counts), query, [match.id for match in functions])
+    outlines = store.outlines(list(counts), query, functions)
     picked = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(each.owner, each) for each in picked)  # a block may be outside of functions
     return _Candidates(picked, owners, tuple(counts.get(each.id, 0) for each in picked))
@@ -232,6 +247,25 @@ def _search_files(
         for name in question.files:
             narrowed = replace(where, paths=(f"*{name}*" if name.endswith("/") else f"*{name}",))
             yield store.vector_search(label, query, POOL_IN_FILE, narrowed).matches
+
+
+def _find_on_lines(store: GraphStore, question: Question, where: NodeFilter) -> list[Node]:
+    """Find the innermost definition and the innermost block on each line that the question names."""
+    from pkg.retrieval.deps.names import NAMED, find_around
+    from pkg.retrieval.deps.paths import find_files, list_sources
+
+    sources = list_sources(store, where.source)
+    named = [(file, line) for path, line in question.lines for file in find_files(store, path, sources)]
+    kept = [(file, line) for file, line in named if where.tests in (None, is_test(file.path))]
+    if len(kept) > MAX_FILES:
+        return []
+    around = [find_around(store, *place) for place in kept]
+    innermost = (
+        next((node for node in nodes if node.label in labels), None)
+        for nodes in around
+        for labels in (NAMED, (Label.BLOCK,))
+    )
+    return [node for node in innermost if node is not None]
 
 
 DEVIATION_SAMPLE = 50  # best scores for the deviation: all of a small pool are near, the tail of a large one is not

@@ -317,6 +317,16 @@ def asked_file(pool: Pool) -> Scores:
     return map_owners(pool, lambda owner: float(any(_is_in_file(owner.path, name) for name in files)))
 
 
+def asked_line(pool: Pool) -> Scores:
+    """Return whether the function or declaration holds a line that the question names: 1, or 2 for its block there."""
+    if not pool.on_line:
+        return zeros(pool)
+    inside = [
+        each.id != owner.id and each.id in pool.on_line for each, owner in zip(pool.outlines, pool.owners, strict=True)
+    ]
+    return map_owners(pool, lambda owner: float(owner.id in pool.on_line)) + np.array(inside, np.float64)
+
+
 def in_test(pool: Pool) -> Scores:
     """Return whether the file holds tests and the question does not ask for tests."""
     return zeros(pool) if pool.question.asks_tests else map_owners(pool, lambda owner: float(is_test(owner.path)))
@@ -437,7 +447,7 @@ _COMMON = (
     dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, abbreviated, word_cover,
     words_missing, meant_cover, meant_share, wide_cover, wide_share, class_dense, module_dense, in_class, name_cover,
     name_share, name_match, qualname_share, name_order, name_start, name_verb, name_length, name_gain,
-    name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test, in_foreign,
+    name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, asked_line, in_test, in_foreign,
     is_special, is_private, is_method, length, is_stub, in_example, is_class, is_module, is_constant, class_asked,
     constant_asked, class_headed, constant_headed, error_asked, action_asked, constant_wanted,
 )  # fmt: skip

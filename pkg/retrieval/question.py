@@ -50,6 +50,7 @@ MAX_MODULES = 2  # names with dots that are also searched as paths of modules: e
 FRAME_PARTS = 2  # last parts of a path in a stack trace: those before may be the place of an installation
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # not and/or
+_LINE = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w-]+\.py):(\d{1,7})\b")
 _NO_PATH = re.compile(r"[\w./-]{300,}")  # too long for a path, and searching it for paths would take quadratic time
 _DOTTED = rf"{_WORD}(?:\.{_WORD})*"
 _NAME = re.compile(rf"(?<![\w.]){_DOTTED}")
@@ -81,6 +82,7 @@ class Question:
     abbreviations: Mapping[str, float]  # the same for possible abbreviations of its words that are not among its terms
     names: tuple[str, ...] = ()  # identifiers, with dots; none if there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
+    lines: tuple[tuple[str, int], ...] = ()  # lines of files, written path.py:36; at most MAX_MODULES
     asks_tests: bool = False
     related: Related = field(default_factory=dict)  # related words of each term (pkg.terms.term_weights)
     parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; otherwise empty
@@ -98,7 +100,7 @@ def parse_question(text: str) -> Question:
     text = text[:MAX_TEXT]
     if is_long(text):
         return _read_long(_read_question(text))
-    return _add_modules(_add_frames(_read_question(text, _IN_QUOTES.findall(text))))
+    return _add_lines(_add_modules(_add_frames(_read_question(text, _IN_QUOTES.findall(text)))))
 
 
 def _read_question(text: str, quoted: Iterable[str] = ()) -> Question:
@@ -145,6 +147,13 @@ def _add_modules(question: Question) -> Question:
     """Add the paths of modules that names with dots may stand for: ascii.rst for io/ascii/rst.py."""
     modules = [f"{name.replace('.', '/')}.py" for name in question.names if _MODULE.fullmatch(name)]
     return replace(question, files=tuple(dict.fromkeys((*question.files, *modules[:MAX_MODULES]))))
+
+
+def _add_lines(question: Question) -> Question:
+    """Add the lines of files that a question names as path.py:36."""
+    found = _LINE.findall(_NO_PATH.sub(" ", question.text)) if ".py:" in question.text else []
+    lines = dict.fromkeys((path, int(line)) for path, line in found)
+    return replace(question, lines=tuple(lines)[:MAX_MODULES])
 
 
 def _read_long(question: Question) -> Question:

@@ -47,7 +47,7 @@ SHOWN_CANDIDATES = 20  # of an ambiguous name
 
 _LINE = re.compile(r"(.+):(\d+)")
 DEFINITIONS = (Label.FUNCTION, Label.CLASS)
-_NAMED = (*DEFINITIONS, Label.CONSTANT)
+NAMED = (*DEFINITIONS, Label.CONSTANT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,14 @@ def _find_at_line(store: GraphStore, name: str, sources: Sequence[Source], with_
         return files
     line = int(matched[2])
     _check_line(store, files[0], line)
-    around = [
-        node
-        for node in store.subtree(files[0].id)
-        if node.label in (_NAMED if with_constants else DEFINITIONS) and node.start_line <= line <= node.end_line
-    ]
-    return [min(around, key=lambda node: (node.end - node.start, node.id))] if around else files
+    labels = NAMED if with_constants else DEFINITIONS
+    return [node for node in find_around(store, files[0], line) if node.label in labels][:1] or files
+
+
+def find_around(store: GraphStore, file: Node, line: int) -> list[Node]:
+    """Find the nodes of a file that hold a line, innermost first."""
+    around = [node for node in store.subtree(file.id) if node.start_line <= line <= node.end_line]
+    return sorted(around, key=lambda node: (node.end - node.start, node.id))
 
 
 def _check_line(store: GraphStore, file: Node, line: int) -> None:
@@ -149,7 +151,7 @@ def group_definitions(nodes: Iterable[Node]) -> list[list[Node]]:
     """Group definitions of one path and qualified name; a stub beside its module is dropped."""
     groups: dict[tuple[str, str, str], list[Node]] = defaultdict(list)
     for node in nodes:
-        groups[node.source, node.path, node.qualname if node.label in _NAMED else ""].append(node)
+        groups[node.source, node.path, node.qualname if node.label in NAMED else ""].append(node)
     stubs = [key for key in groups if key[1].endswith(".pyi") and (key[0], key[1][:-1], key[2]) in groups]
     return [group for key, group in sorted(groups.items()) if key not in stubs]
 

@@ -6,7 +6,7 @@ from fakes import FakeEncoder, FakeStore
 from graphs import make_store
 
 from pkg.model import Label, NodeFilter
-from pkg.retrieval.candidate_pool import MAX_TESTS, POOL_SIZE, Pool, collect_pool
+from pkg.retrieval.candidate_pool import MAX_FILES, MAX_TESTS, POOL_SIZE, Pool, collect_pool
 from pkg.retrieval.question import Question, parse_question
 
 PICTURES = '''
@@ -75,3 +75,21 @@ def test_the_rarities_are_of_functions() -> None:
     pool = collect(make_store({"a.py": PICTURES}), parse_question("sell"))
     assert pool.rarities.shape == (1,)
     assert np.all(pool.rarities > 0)
+
+
+LINED = "def pay(price):\n    if price < 0:\n        return None\n    return price\n"
+
+
+@pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK])
+@pytest.mark.parametrize(("line", "found"), [("3", {"pay", "body/if[0]"}), ("99", set())])
+def test_a_line_of_a_file_leads_to_what_holds_it(line: str, label: Label, found: set[str]) -> None:
+    store = make_store({"shop/cart.py": LINED, "shop/stock.py": LINED})
+    question = parse_question(f"what does cart.py:{line} do")
+    pool = collect_pool(store, question, FakeEncoder().encode_query(question.text), label, 3, NodeFilter())
+    assert {node.name for node in store.get(sorted(pool.on_line))} == found
+    assert len(pool.on_line & {each.id for each in pool.outlines}) == bool(found)
+
+
+def test_a_line_of_a_file_that_many_files_may_be_means_none() -> None:
+    store = make_store({f"shop{number}/cart.py": LINED for number in range(MAX_FILES + 1)})
+    assert not collect(store, parse_question("cart.py:3")).on_line

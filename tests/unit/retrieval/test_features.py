@@ -87,6 +87,14 @@ def test_an_identifier_that_is_named_leads_to_its_function(text: str, wanted: li
     assert flags(features.asked_name(pool)) == wanted
 
 
+def test_a_line_that_is_named_leads_to_its_function_and_block() -> None:
+    cart = outline("Cart.add")
+    there, beside = (replace_name(outline("Cart.add", kind="body"), name) for name in ("body/if[0]", "body/if[1]"))
+    pool = make_pool("why does cart.py:36 fail", there, beside, outline("Stock.add"))
+    pool = replace(pool, owners=(cart, cart, outline("Stock.add")), on_line=frozenset({cart.id, there.id}))
+    assert flags(features.asked_line(pool)) == [2.0, 1.0, 0.0]
+
+
 def test_a_class_or_module_that_is_named_leads_to_its_functions() -> None:
     pool = make_pool("methods of ShopCart in shop.stock", outline("ShopCart.add"), outline("count", "shop/stock.py"))
     assert flags(features.asked_scope(pool)) == [1.0, 1.0]

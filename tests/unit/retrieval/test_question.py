@@ -56,6 +56,18 @@ def test_names_with_dots_may_be_paths_of_modules() -> None:
     assert len(parse_question("compare web.get, web.post and web.put").files) == MAX_MODULES
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("why does shop/cart.py:36 fail", (("shop/cart.py", 36),)),
+        ("cart.py:3 and cart.py:3, stock.py:12 or pay.py:7", (("cart.py", 3), ("stock.py", 12))),
+        ("at 10.30:15 see cart.py: 36 items, cart.pyx:3", ()),
+    ],
+)
+def test_lines_of_files_are_read(text: str, lines: tuple[tuple[str, int], ...]) -> None:
+    assert parse_question(text).lines == lines
+
+
 def test_the_last_frames_of_a_short_stack_trace_are_named() -> None:
     text = 'File "/srv/a.py", line 3, in go File "/lib/site-packages/web/core/app.py", line 9, in run TypeError'
     question = parse_question(text)
