@@ -84,6 +84,7 @@ class ModuleMap:
         self._packages = self._outer | {
             _parent(path) for path in self._paths if path.rpartition("/")[2] in (INIT, STUB_INIT)
         }
+        self._outermost: dict[str, str | None] = {}  # package by folder
         self._roots: dict[tuple[str, str], _Roots] = {}  # by folder of the importer, and name
         self._found: dict[tuple[str, int, str, str | None], Found] = {}  # by import statement
         self.folders: set[str] = {""}
@@ -201,10 +202,10 @@ class ModuleMap:
 
         First comes the folder of a script, or the root of the importer's package; then the roots that share most
         of the importer's path, of these its parents. Names of the standard library are searched there and at
-        the top of the repository only.
+        the top of the repository only. A folder inside a package is a root for files of that package alone.
         """
         here, own = self._find_folder(importer), self.find_root(importer)
-        homes = self._homes.get(top, [])
+        homes = [root for root in self._homes.get(top, ()) if _is_around(self._find_outermost(root) or "", here)]
         if top in _STANDARD:
             homes = [root for root in homes if root in (own, "")]
 
@@ -223,12 +224,18 @@ class ModuleMap:
 
     def _search_package(self, importer: str, name: str) -> _Roots:
         """Return the outermost package of the importer as a root, as for a script run in it; never certain."""
-        parts = self._find_folder(importer).split("/")
-        folders = ("/".join(parts[: count + 1]) for count in range(len(parts)))
-        outermost = next((folder for folder in folders if self._is_package(folder)), None)
+        outermost = self._find_outermost(self._find_folder(importer))
         if outermost is None or self.walk(Found(folder=outermost), name).module is None:
             return _Roots()
         return _Roots((outermost,), is_sure=False)
+
+    def _find_outermost(self, folder: str) -> str | None:
+        """Return the outermost package around a folder; None where there is none."""
+        if folder not in self._outermost:
+            parts = folder.split("/")
+            folders = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+            self._outermost[folder] = next((each for each in folders if self._is_package(each)), None)
+        return self._outermost[folder]
 
     def find_relative(self, importer: str, level: int, name: str) -> Found:
         """Return the module of a relative name: one dot is the folder of the importer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 27
+VERSION = 28
 
 
 def is_outdated(packed: bytes) -> bool:

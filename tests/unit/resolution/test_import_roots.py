@@ -98,3 +98,15 @@ def test_what_lies_above_a_package_and_was_not_given_is_a_library() -> None:
     assert resolved.pairs(RelationType.CALLS).keys() == {("cart.add", "tax.rate")}
     assert resolved.unbound() == []
     assert resolved.pairs(RelationType.RESOLVES_TO)["cart.log", "library:big"].confidence == "certain"
+
+
+def test_a_folder_inside_a_package_is_no_root_for_other_packages() -> None:
+    files = {
+        "checker/__init__.py": "",
+        "checker/stubs/typing_more.pyi": "def cast(): ...\n",
+        "checker/use.py": "from typing_more import cast\n\n\ndef run():\n    cast()\n",
+        "app/__init__.py": "",
+        "app/main.py": "from typing_more import cast\n\n\ndef run():\n    cast()\n",
+    }
+    assert list_calls(files, "app.main.run") == {}
+    assert list_calls(files, "checker.use.run") == {"checker.stubs.typing_more.cast": "likely"}
