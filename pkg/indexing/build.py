@@ -144,13 +144,12 @@ def write_units(
     The store is read only for data that the writer does not change: the texts of unchanged files.
     """
     from pkg.indexing.prepare import prepare_all, release_encoder
+    from pkg.indexing.spool import Spool
     from pkg.resolution.record_version import is_outdated
 
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
-    records = (
-        dict(store.link_notes(found.source.name)) if is_resolved else {}
-    )  # read now: replacing a file deletes its record
+    records = Spool(store.link_notes(found.source.name) if is_resolved else ())  # replacing a file deletes its record
     generated = load_generated(found, store)  # kept for functions whose code is unchanged
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)

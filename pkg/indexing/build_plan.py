@@ -150,6 +150,8 @@ class BuildSession:
         self, found: Input, plan: BuildPlan, store: GraphStore, writer: StoreWriter, progress: Progress | None
     ) -> None:
         """Begin a build; local errors of the last one remain until their files are read again."""
+        from pkg.indexing.spool import UnitSpool
+
         self._found, self._plan, self._store, self._writer, self._progress = found, plan, store, writer, progress
         self._source = found.source.name
         self._has_units = self._has_changed = False
@@ -159,7 +161,7 @@ class BuildSession:
         self.errors = LocalErrors()
         self._faulty = {error.path for error in plan.errors}  # files that were neither read again nor removed
         self._long: list[Skip] = []  # files over the token budget; stored as partial
-        self._fresh: dict[str, UnitText] = {}
+        self._fresh = UnitSpool(self._source)
         self._before: dict[str, bytes] = {}
 
     def load(self) -> Iterator[LoadedUnit]:

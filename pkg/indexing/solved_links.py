@@ -24,6 +24,7 @@ from pkg.resolution.link_record import (
 )
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_records import ModuleRecord
+from pkg.resolution.parts import split_folders
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
 from pkg.resolution.updates import Records, Update, record_resolution, resolve_edited
@@ -47,9 +48,15 @@ def put_links(
     `notes` are those of all files from before the change. Local errors are noted; with one, the records of
     dependencies are dropped, and the next change resolves everything again.
     """
+    folders = split_folders(list_paths(change), bool(change.package))
+    if len(set(folders.values())) > 1:
+        from pkg.indexing.part_links import PartLinks
+
+        PartLinks(store, writer, source, change, notes, errors).put(folders)
+        return
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     if _is_known(change, records):
-        moved = _move_links(change, records, errors)
+        moved = move_links(change, records, errors)
         if moved is not None:
             writer.put_links(source, moved)
             return
@@ -72,11 +79,11 @@ def put_links(
 def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
     """Return whether the dependencies of all links before the change are known."""
     paths = change.before.keys() | set(change.unchanged)
-    is_known = not change.is_moved and bool(_list_paths(change)) and bool(records) and records.keys() == paths
+    is_known = not change.is_moved and bool(list_paths(change)) and bool(records) and records.keys() == paths
     return is_known and all(record.digest != NO_DIGEST for record in records.values())
 
 
-def _list_paths(change: Change) -> set[str]:
+def list_paths(change: Change) -> set[str]:
     """List the files that hold code after the change; an edited file may hold none."""
     return {*change.fresh, *(path for path in change.unchanged if path not in change.before)}
 
@@ -92,7 +99,7 @@ def _put_edited(
     """Resolve edited files and those affected; return False if everything has to be resolved."""
     holder = next((path for path, record in records.items() if record.shared), None)
     known = {path: unpack_unit(source, path, record.unit) for path, record in records.items()}
-    units = {path: change.fresh.get(path) or known[path] for path in _list_paths(change)}
+    units = {path: change.fresh.get(path) or known[path] for path in list_paths(change)}
     update = _resolve_edited(units, known, change, records, holder) if holder is not None else None
     if holder is None or update is None:
         return False
@@ -151,7 +158,7 @@ def _renew_records(
         path = holder if holder in units else min(units)
         new[path] = new.get(path, records.get(path, none))._replace(shared=kept)
     for path, each in found.items():
-        new[path] = new[path]._replace(digest=_digest(units[path], errors), links=pack_links(each))
+        new[path] = new[path]._replace(digest=digest_soundly(units[path], errors), links=pack_links(each))
     for path, unit in change.fresh.items():
         new[path] = new[path]._replace(unit=pack_unit(unit))
     return new
@@ -165,37 +172,38 @@ def _gather_units(
     lost = []
     for path, text in store.texts(source, [path for path in change.unchanged if path not in change.before]):
         if path in records and records[path].unit:
-            units[path] = replace(unpack_unit(source, path, records[path].unit), text=text)
+            units[path] = unpack_unit(source, path, records[path].unit, text)
         else:
             lost.append((path, text))
-    units.update((unit.path, unit) for unit in _extract(source, lost, errors))
+    units.update((unit.path, unit) for unit in extract_again(source, lost, errors))
     return units
 
 
-def _move_links(change: Change, records: Mapping[str, LinkRecord], errors: LocalErrors) -> list[UnitLinks] | None:
+def move_links(change: Change, records: Mapping[str, LinkRecord], errors: LocalErrors) -> list[UnitLinks] | None:
     """Return the links of edited files with new lines, if their summaries have not changed.
 
     Returns None if a summary has changed, a file was added or removed, or a dependency is unknown.
     """
-    if _list_paths(change) != records.keys():
+    if list_paths(change) != records.keys():
         return None
     found = []
     for path, unit in change.fresh.items():
         record = records[path]
-        links = unpack_links(record.links) if record.digest == _digest(unit, errors) else None
+        links = unpack_links(record.links) if record.digest == digest_soundly(unit, errors) else None
         if links is None:
             return None
         found.append(place_links(unit, links, record._replace(unit=pack_unit(unit)).pack()))
     return found
 
 
-def _digest(unit: UnitText, errors: LocalErrors) -> bytes:
+def digest_soundly(unit: UnitText, errors: LocalErrors) -> bytes:
+    """Return the digest of a file, or NO_DIGEST with a noted error."""
     with errors.keep("resolve", unit.path):
         return digest_unit(unit)
     return NO_DIGEST
 
 
-def _extract(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalErrors) -> Iterator[UnitText]:
+def extract_again(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalErrors) -> Iterator[UnitText]:
     """Yield unchanged files, extracted again; without a summary where making it fails."""
     for path, text in texts:
         try:
@@ -229,7 +237,7 @@ def _write_changed(
 ) -> Iterator[UnitLinks]:
     """Yield the links of edited files, and of those whose links differ from their record."""
     units = machine.program.units
-    digests = {path: _digest(units[path], errors) for path in found}
+    digests = {path: digest_soundly(units[path], errors) for path in found}
     modules: dict[str, ModuleRecord] = {}
     if not len(errors):
         with errors.keep("resolve", min(found, default="")):

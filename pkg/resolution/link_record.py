@@ -114,7 +114,7 @@ _SIZE = 16  # bytes of a digest
 NO_DIGEST = bytes(_SIZE)
 """Equal to the digest of no file: marks files resolved with a fault, to be resolved again."""
 _SIZES = struct.Struct("<2I")  # bytes of definitions and imports
-_HEAD = struct.Struct(f"<BI{_SIZE}s5I")  # version, checksum of the parts, digest, bytes of each part
+_HEAD = struct.Struct(f"<BI{_SIZE}s7I")  # version, checksum of the parts, digest, bytes of each part
 
 
 class LinkRecord(NamedTuple):
@@ -126,6 +126,8 @@ class LinkRecord(NamedTuple):
     facts: bytes = b""  # facts that others may look up, and lookups of its own
     flows: bytes = b""  # values that crossed its boundary
     shared: bytes = b""  # values that belong to no file; stored in one of the records
+    results: bytes = b""  # of a file of a part, for the parts that import it
+    part: bytes = b""  # key and shared results of its part; stored in the record of its first file
 
     def pack(self) -> bytes:
         """Return the record as bytes."""
@@ -179,14 +181,14 @@ class PackedUnit(UnitText):
         return zlib.decompress(self._summary)
 
 
-def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
-    """Return a packed file, without its text."""
+def unpack_unit(source: str, path: str, packed: bytes, text: bytes = b"") -> UnitText:
+    """Return a packed file with its text."""
     first, second = _SIZES.unpack_from(packed)
     middle = _SIZES.size + first
     end = middle + second
     unit = PackedUnit.__new__(PackedUnit)
     vars(unit).update(
-        source=source, path=path, text=b"",
+        source=source, path=path, text=text,
         _definitions=packed[_SIZES.size : middle], _imports=packed[middle:end], _summary=packed[end:],
     )  # fmt: skip
     return unit

@@ -81,8 +81,12 @@ class Machine:
         self._handlers = self._list_handlers()
 
     def solve(self) -> None:
-        """Evaluate all code until nothing grows."""
+        """Prepare and evaluate all code until nothing grows."""
         self.prepare()
+        self.run()
+
+    def run(self) -> None:
+        """Evaluate all code until nothing grows."""
         for each in self.program.list_codes():
             self.schedule.add(each)
         while homes := self.schedule.take_round():

@@ -205,10 +205,10 @@ class ModuleInfo(Home):
     bindings: dict[str, list[int]]  # by name, its last operations in the module's code
     stars: list[Import]
     outline: ModuleOutline
+    unit: UnitText
 
-    def __init__(self, path: str, unit: UnitText, program: Program) -> None:
+    def __init__(self, path: str, program: Program) -> None:
         super().__init__(path)
-        self.unit = unit
         self.used: dict[Code, None] = {}  # code with attributes that may refer to it
         self.is_outlined = False  # whether its classes come from an outline, with their bases
         self.classes: dict[str, ClassInfo] = {}  # by key, in source order
@@ -218,7 +218,10 @@ class ModuleInfo(Home):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Read the code."""
+            """Load the extracted file or read its code."""
+            if name == "unit":
+                self.unit = self._program.units[self.path]
+                return self.unit
             if name not in _OF_CODE:
                 raise AttributeError(name)
             self.open()
@@ -303,7 +306,7 @@ class Program:
         self._exported: dict[str, frozenset[str] | None] = {}
         position = 0
         for path in sorted(units):
-            module = ModuleInfo(path, units[path], self)
+            module = ModuleInfo(path, self)
             module.position, module.base = position, len(self.schedule.owners)
             outline = outlines.get(path)
             if outline is None:
