@@ -25,9 +25,9 @@ from pkg.resolution.link_record import (
 )
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_map import ModuleMap
-from pkg.resolution.parts import Part, order_parts
 from pkg.resolution.site_links import LinkWriter
 from pkg.resolution.solved_parts import SHARED, SolvedFiles, list_results, read_outline, read_values, solve_part
+from pkg.resolution.source_parts import Part, order_parts
 from pkg.units import UnitLinks, UnitText
 
 if TYPE_CHECKING:

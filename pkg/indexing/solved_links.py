@@ -24,9 +24,9 @@ from pkg.resolution.link_record import (
 )
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_records import ModuleRecord
-from pkg.resolution.parts import split_folders
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
+from pkg.resolution.source_parts import split_folders
 from pkg.resolution.updates import Records, Update, record_resolution, resolve_edited
 from pkg.units import UnitLinks, UnitText, describe_code
 

@@ -17,7 +17,7 @@ from pkg.indexing import part_links
 from pkg.indexing.build import build
 from pkg.indexing.part_links import PartLinks
 from pkg.model import Label, RelationType
-from pkg.resolution import parts, solved_parts
+from pkg.resolution import solved_parts, source_parts
 from pkg.resolution.machine import Machine
 from pkg.units import UnitText
 
@@ -84,7 +84,7 @@ TREE = LOW | MIDDLE | TOP
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split every folder that is no package."""
-    monkeypatch.setattr(parts, "MOST_FILES", 1)
+    monkeypatch.setattr(source_parts, "MOST_FILES", 1)
 
 
 def build_calls(folder: Path, files: dict[str, str]) -> set[tuple[str, str, str | None]]:
@@ -164,7 +164,7 @@ def test_an_edit_solves_its_part_and_those_that_see_another_result(
     solved: list[str] = []
     solve = PartLinks._solve
 
-    def note(self: PartLinks, part: parts.Part, imported: list[parts.Part], key: bytes) -> None:
+    def note(self: PartLinks, part: source_parts.Part, imported: list[source_parts.Part], key: bytes) -> None:
         solved.append(part.paths[0])
         solve(self, part, imported, key)
 

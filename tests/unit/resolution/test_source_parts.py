@@ -1,0 +1,55 @@
+"""Split large sources into parts, and order these by their imports."""
+
+from __future__ import annotations
+
+import pytest
+
+from pkg.extract.python import extract_unit
+from pkg.resolution import source_parts
+from pkg.resolution.module_map import ModuleMap
+from pkg.resolution.source_parts import order_parts, split_folders
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_parts, "MOST_FILES", 2)
+
+
+def test_a_small_source_is_one_part() -> None:
+    assert split_folders(["a.py", "b/c.py"]) == {"a.py": "", "b/c.py": ""}
+
+
+def test_a_package_is_never_split() -> None:
+    paths = ["big/__init__.py", "big/a.py", "big/b/c.py", "setup.py"]
+    assert split_folders(paths) == dict.fromkeys(paths[:3], "big/") | {"setup.py": ""}
+    assert set(split_folders(["__init__.py", *paths], is_package=True).values()) == {""}
+
+
+def test_a_large_folder_that_is_no_package_is_split_again() -> None:
+    paths = ["src/one/__init__.py", "src/one/a.py", "src/two.py", "src/three/a.py", "src/three/b.py"]
+    found = split_folders(paths)
+    assert [found[path] for path in paths] == ["src/one/", "src/one/", "src/", "src/three/", "src/three/"]
+
+
+def order(files: dict[str, str]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    imports = ((path, extract_unit(text.encode()).imports) for path, text in files.items())
+    found = order_parts(split_folders(files), imports, ModuleMap(files))
+    return [(each.paths, each.imported) for each in found]
+
+
+def test_parts_come_after_those_that_they_import() -> None:
+    files = {
+        "a/__init__.py": "import b.low\n", "b/__init__.py": "", "b/low.py": "from c import x\n",
+        "c/__init__.py": "x = 1\n", "d/__init__.py": "",
+    }  # fmt: skip
+    assert order(files) == [
+        (("c/__init__.py",), ()),
+        (("b/__init__.py", "b/low.py"), (0,)),
+        (("a/__init__.py",), (0, 1)),
+        (("d/__init__.py",), ()),
+    ]
+
+
+def test_parts_that_import_one_another_are_one() -> None:
+    files = {"a/__init__.py": "import b\n", "b/__init__.py": "import a\n", "c/__init__.py": "import a\n"}
+    assert order(files) == [(("a/__init__.py", "b/__init__.py"), ()), (("c/__init__.py",), (0,))]
