@@ -96,6 +96,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("Docker", make("test-docker"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
         Section("work of resolution", (".venv/bin/python", "benchmarks/resolution_work.py", "--check"), ("install",)),
+        Section("site", make("site"), ("install",), missing=name_missing(python, "zensical")),
         Section("wheel", (".venv/bin/python", "checks/check_wheel.py"), ("install",)),
     ]
 
@@ -111,9 +112,13 @@ def list_servers(after: tuple[str, ...]) -> list[Section]:
 
 def list_tuning(python: str) -> Section:
     """Return the section of tuning, which installs an environment of 6 GB the first time."""
+    return Section("tuning", make("test-tuning"), ("install",), is_test=True, missing=name_missing(python, "TRL"))
+
+
+def name_missing(python: str, package: str) -> str:
+    """Return why a section cannot run whose package needs Python 3.11; an empty text where it can."""
     is_old = [int(part) for part in read_version(python).split(".")] < [3, 11]
-    missing = "TRL needs Python 3.11 or newer" if is_old else ""
-    return Section("tuning", make("test-tuning"), ("install",), is_test=True, missing=missing)
+    return f"{package} needs Python 3.11 or newer" if is_old else ""
 
 
 def list_version(version: str, scratch: Path, pyenv: Path) -> Section:

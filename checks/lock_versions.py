@@ -87,7 +87,7 @@ def write(name: str, lines: list[str]) -> None:
 
 
 def main(interpreters: list[str]) -> None:
-    """Lock the requirements to build, run, develop and measure PKG, and those of tests with servers and models."""
+    """Lock the requirements to build, run, develop and measure PKG, and those of the site and of other tests."""
     pythons = {parse_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND, INSTALLER)))
@@ -104,7 +104,9 @@ def main(interpreters: list[str]) -> None:
     write("integrations.txt", ["-r dev.txt", *render(subtract(integrations, dev))])
     newer = {
         version: python for version, python in pythons.items() if split_version(version) >= [3, 11]
-    }  # as TRL needs
+    }  # as TRL and zensical need
+    site = resolve_everywhere(newer, ".[dev,site]")
+    write("site.txt", ["-r dev.txt", *render(subtract(site, dev))])
     tuning = resolve_everywhere(newer, ".[dev,train]")
     write("tuning.txt", ["-r dev.txt", *render(subtract(tuning, dev))])
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -28,6 +29,8 @@ PATH = re.compile(r"`((?:pkg|tests|benchmarks|training|docs|checks|examples|\.ci
 CODE_NAME = re.compile(r"`([a-z_]+(?:\.[A-Za-z_]\w*)+)`")  # module.function, module.Class.method
 FILE_NAME = re.compile(r"\.(?:py|md|toml|txt|json)$")
 RELATIVE_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
+ANCHORED_LINK = re.compile(r"\]\(((?:[\w./-]+\.md)?)#([\w-]+)\)")
+FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
 def walk_commands(group: click.Group, prefix: str = "pkg") -> Iterator[tuple[str, click.Command]]:
@@ -86,6 +89,46 @@ def test_every_option_has_a_help_text() -> None:
 def test_relative_links_lead_to_files_that_exist() -> None:
     links = [(page, link) for page in PAGES for link in RELATIVE_LINK.findall(page.read_text(encoding="utf-8"))]
     assert [f"{page.relative_to(ROOT)}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+
+
+def list_anchors(page: Path) -> set[str]:
+    """Return the anchors that a view of the repository gives to the headings of a page."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    shown = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", each) for each in headings]
+    return {*re.findall(r'<a id="([\w-]+)">', text)} | {
+        re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in shown
+    }
+
+
+def test_links_to_headings_lead_to_headings_that_exist() -> None:
+    links = [(page, *link) for page in PAGES for link in ANCHORED_LINK.findall(page.read_text(encoding="utf-8"))]
+    assert len(links) > 100
+    broken = [
+        f"{page.relative_to(ROOT)}: {file}#{anchor}"
+        for page, file, anchor in links
+        if anchor not in list_anchors((page.parent / file) if file else page)
+    ]
+    assert broken == []
+
+
+def count_cells(row: str) -> int:
+    return len(re.findall(r"(?<!\\)\|", row.strip())) - 1
+
+
+def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
+    torn, rows = [], 0
+    for page in PAGES:
+        lines = ["", *FENCE.sub("", page.read_text(encoding="utf-8")).splitlines()]
+        for above, line in pairwise(lines):
+            rows += line.startswith("|")
+            if not line.startswith("|") or above.startswith("<!--"):
+                continue
+            # A row below a row has as many cells; a first row comes after an empty line, or it is text.
+            if count_cells(line) != count_cells(above) if above.startswith("|") else above:
+                torn.append(f"{page.relative_to(ROOT)}: {line[:80]}")
+    assert rows > 1000
+    assert torn == []
 
 
 def test_every_setting_is_listed_with_its_variable_and_its_flag() -> None:

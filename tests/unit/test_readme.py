@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pages import ROOT, read_blocks, read_transcripts
+from terminal import blur, make_shell, run_in_terminal
 
 import pkg.console.options  # noqa: F401 - each setting is entered where its option is made
 from pkg.config import read_settings
@@ -77,7 +76,6 @@ CLAIMS = (  # the same for the README
     ("{:.2f} CPU-seconds for django where nothing", "build.json", "django/unchanged_cpu_seconds/median"),
     ("{:.2f} after an edit of one function", "build.json", "django/one_body_changed_cpu_seconds/median"),
 )
-VARYING = re.compile(r"\d+\.\d CPU-seconds|\b[01]\.\d{3}\b")  # times and scores: rounding differs between machines
 QUESTION = re.compile(r"^QUESTION_(\d) := (.+)\n^ANSWER_\1 := (\S+), (\S+)$", re.MULTILINE)
 ASKED = re.compile(r"query '\$\(QUESTION_(\d)\)' --source (\w+)")
 
@@ -85,45 +83,7 @@ ASKED = re.compile(r"query '\$\(QUESTION_(\d)\)' --source (\w+)")
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return an environment in which `pkg` and `python` are those of this checkout, with an empty data folder."""
-    programs, data = tmp_path_factory.mktemp("bin"), tmp_path_factory.mktemp("data")
-    for name, start in (("pkg", "-m pkg.cli "), ("python", "")):
-        program = programs / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {start}"$@"\n')
-        program.chmod(0o755)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PKG_")}
-    path = f"{programs}{os.pathsep}{inherited.get('PATH', '')}"
-    return inherited | {"PATH": path, "PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(data), "NO_COLOR": "1"}
-
-
-def run_in_terminal(command: str, environment: dict[str, str], folder: Path) -> str:
-    """Run a command with a terminal as standard output; return its output."""
-    ours, theirs = os.openpty()
-    nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
-    with subprocess.Popen(
-        command, shell=True, cwd=folder, env=environment, stdin=nothing, stdout=theirs, stderr=pipe
-    ) as process:
-        os.close(theirs)
-        shown = read_to_end(ours)
-        errors = process.stderr.read() if process.stderr else b""
-    assert (process.returncode, errors) == (0, b"")
-    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).replace("\r\n", "\n")
-    return text.replace(environment["XDG_DATA_HOME"], "~/.local/share").strip("\n")
-
-
-def read_to_end(terminal: int) -> bytes:
-    pieces = []
-    try:
-        while piece := os.read(terminal, 65536):
-            pieces.append(piece)
-    except OSError:  # Linux says that the other side has closed in this way
-        pass
-    os.close(terminal)
-    return b"".join(pieces)
-
-
-def blur(text: str) -> str:
-    """Remove differences between machines, and blanks at the ends of lines."""
-    return "\n".join(line.rstrip() for line in VARYING.sub("~", text).splitlines())
+    return make_shell(tmp_path_factory.mktemp("home"))
 
 
 def test_the_transcript_is_what_the_commands_print(shell: dict[str, str], tmp_path: Path) -> None:
