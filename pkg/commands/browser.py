@@ -24,7 +24,7 @@ from pkg.graph.neo4j import guide
 )
 @json_option
 def browser(store: str, http: str | None, is_opened: bool, folder: Path | None, as_json: bool) -> None:
-    """Print the address of the Neo4j Browser for the graph.
+    """Print the address of the Neo4j Browser for a graph in Neo4j.
 
     Also writes saved queries and a style sheet for it.
     """

@@ -90,7 +90,7 @@ def deps(
     known: str | None,
     **options: Any,
 ) -> None:
-    """Show callers, callees, imports, subclasses and other links.
+    """Show callers, callees, subclasses, call paths, unused code.
 
     NAME is a function, class, constant or file: path:line, a path, path::Class.method, a dotted module, a qualified
     name or a bare one. Each line has a place, the rule that found the link, and its confidence; the last line says

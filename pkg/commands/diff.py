@@ -43,7 +43,7 @@ _WORDS = {"CALLS": "calls", "INHERITS": "inherits from", "OVERRIDES": "overrides
 @limit_option
 @json_option
 def diff(a: str, b: str, sources: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Show the difference of the code of A and B.
+    """Compare the code of two revisions, folders or graphs.
 
     Lists functions, classes, constants and links by file. A and B are git revisions of the current folder, inputs of
     pkg build (FOLDER@REV, a folder, an archive), or addresses of graphs. Graphs of revisions and inputs are built in a

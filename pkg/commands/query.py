@@ -245,10 +245,10 @@ def query(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find the code for TEXT; - reads it from standard input.
+    """Find the code for TEXT; --generate lets a model use it.
 
-    With --generate a text model writes an answer. If TEXT has examples, such as asserts or a doctest, an answer with
-    context is used only if all of them hold, so that context cannot make it worse.
+    - reads TEXT from standard input. If TEXT has examples, such as asserts or a doctest, an answer of --generate
+    with context is used only if all of them hold, so that context cannot make it worse.
     """
     text = read_text(text)
     options["rerank_hits"] = name_hit_order(options["rerank_hits"], options["model"])

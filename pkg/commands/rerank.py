@@ -113,7 +113,7 @@ Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
 )
 @json_option
 def rerank(paths: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Choose the best of several answers to each query of FILE.
+    """Choose the best of several generated answers by running them.
 
     FILE has JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Other files, such as a.py and b.py,
     are the candidates for one --query. Candidates run in a sandbox, and are ranked by the examples of the query, by

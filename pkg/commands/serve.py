@@ -63,11 +63,11 @@ from pkg.service.web.web_server import is_loopback
     help="Maximum number of parallel requests; others wait. Default: two per processor.",
 )
 def serve(store: str, **given: Any) -> None:
-    """Serve the graph over HTTP until Ctrl-C.
+    """Serve the graph over HTTP; --open shows it in a web browser.
 
-    The server listens only on this machine, unless --host names another address, which needs a token. Callers cannot
-    change the graph without --allow-build. The operations are described in /openapi.json (OpenAPI), the state of the
-    server in /health and /metrics.
+    The server runs until Ctrl-C. It listens only on this machine, unless --host names another address, which needs a
+    token. Callers cannot change the graph without --allow-build. The operations are described in /openapi.json
+    (OpenAPI), the state of the server in /health and /metrics.
     """
     token = choose_token(given["host"], given["has_token"])
     limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)

@@ -37,7 +37,7 @@ AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")
 @explain_option
 @json_option
 def stats(store: str, source: str | None, explain: bool, as_json: bool) -> None:
-    """Count nodes and relationships; list skipped files and costs.
+    """List sources, skipped files and costs; count nodes and calls.
 
     Costs are the CPU-seconds of each stage of a build, and the bytes on disk; as text they need --explain.
     """

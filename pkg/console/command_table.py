@@ -21,45 +21,55 @@ class Section(NamedTuple):
 
 
 SECTIONS = {
-    "Everyday": Section(
+    "Start": Section(
         "pkg.commands",
         {
             "setup": "Build PATH, and add it to the coding agents of this machine.",
-            "build": "Build or update the graph of PATH.",
-            "query": "Find the code for TEXT; - reads it from standard input.",
-            "explore": "Show how something works: relevant code and its connections.",
-            "show": "Show the source of NAME with its callers and callees.",
-            "deps": "Show callers, callees, imports, subclasses and other links.",
-            "impact": "Show what a change may break, and the tests that reach it.",
-            "outline": "Outline the files, classes and functions of a source.",
-            "ask": "Answer a question about the code in words, with citations.",
-            "diff": "Show the difference of the code of A and B.",
+            "build": "Build or update the graph of PATH; --remove deletes it.",
         },
     ),
-    "Generate and choose": Section(
+    "Find and read code": Section(
+        "pkg.commands",
+        {
+            "query": "Find the code for TEXT; --generate lets a model use it.",
+            "explore": "Show how something works: relevant code and its connections.",
+            "ask": "Answer a question about the code in words, with citations.",
+            "show": "Show the source of NAME with its callers and callees.",
+            "outline": "Outline the files, classes and functions of a source.",
+        },
+    ),
+    "Follow links and check changes": Section(
+        "pkg.commands",
+        {
+            "deps": "Show callers, callees, subclasses, call paths, unused code.",
+            "impact": "Show what a change may break, and the tests that reach it.",
+            "diff": "Compare the code of two revisions, folders or graphs.",
+            "map": "Map the imports between folders, and their cycles.",
+        },
+    ),
+    "Let a model write": Section(
         "pkg.commands",
         {
             "enhance": "Write missing docstrings into the graph, never into files.",
-            "rerank": "Choose the best of several answers to each query of FILE.",
+            "rerank": "Choose the best of several generated answers by running them.",
+            "models": "List the text models on this machine, or try one.",
         },
     ),
     "Serve": Section(
         "pkg.commands",
         {
-            "serve": "Serve the graph over HTTP until Ctrl-C.",
             "mcp": "Serve the graph to coding agents (Model Context Protocol).",
+            "serve": "Serve the graph over HTTP; --open shows it in a web browser.",
+            "browser": "Print the address of the Neo4j Browser for a graph in Neo4j.",
         },
     ),
-    "Graph and store": Section(
+    "Manage the graph": Section(
         "pkg.commands",
         {
-            "map": "Map the imports between folders, and their cycles.",
-            "stats": "Count nodes and relationships; list skipped files and costs.",
+            "stats": "List sources, skipped files and costs; count nodes and calls.",
             "export": "Write the whole graph as sorted JSON lines.",
             "verify": "Compare two stores, or the calls of a run with the graph.",
             "corpus": "Write a corpus for pkg build from rows and packages.",
-            "browser": "Print the address of the Neo4j Browser for the graph.",
-            "models": "List the text models on this machine, or try one.",
             "doctor": "Check the environment, the store and the optional tools.",
             "trust": "Trust the settings file of FOLDER.",
             "completion": "Write a script for shell completion.",
@@ -69,11 +79,11 @@ SECTIONS = {
         "pkg.lab.commands",
         {
             "bench": "Measure search, time, size and encoders on your own graph.",
-            "eval": "Measure answers, on benchmarks or on your own questions.",
+            "eval": "Measure models on benchmarks or on your own questions.",
             "audit": "Mark functions that contain solutions of a benchmark.",
             "judge": "Judge the answers of systems to questions.",
             "rate": "Serve a page where people rate or write answers.",
-            "data": "Write questions and answers about a repository.",
+            "data": "Write a data set of questions and answers about a repository.",
             "tune": "Tune a text model on questions and answers, or on preferences.",
         },
     ),

@@ -18,6 +18,7 @@ from pages import read_blocks
 
 from pkg.cli import main
 from pkg.config import SETTINGS
+from pkg.console.command_table import SECTIONS
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build
 
@@ -58,6 +59,15 @@ def read_reference() -> str:
 def test_every_command_is_documented() -> None:
     reference = read_reference()
     assert [name for name, _ in walk_commands(main) if not mentions(reference, name)] == []
+
+
+def test_the_table_of_tasks_has_the_headings_of_the_help_and_their_commands() -> None:
+    table = read_page("docs/index.md").partition("## Which command when")[2].partition("\n## ")[0]
+    headings = re.findall(r"^\| \*\*(.+)\*\* \| \|$", table, re.MULTILINE)
+    assert headings == list(SECTIONS)
+    for heading, section in SECTIONS.items():
+        rows = table.partition(f"**{heading}**")[2].partition("**")[0]
+        assert [name for name in section.summaries if f"`pkg {name}" not in rows] == []
 
 
 def test_every_option_is_documented() -> None:

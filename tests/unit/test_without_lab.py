@@ -57,7 +57,7 @@ def test_it_builds_answers_generates_and_reranks(folder: Path) -> None:
 
 def test_the_commands_of_the_laboratory_are_not_there_and_the_others_are(folder: Path) -> None:
     listed = run(folder, COMMAND, "--help")
-    assert (listed.returncode, "Everyday:" in listed.stdout, "bench" in listed.stdout) == (0, True, False)
+    assert (listed.returncode, "Start:" in listed.stdout, "bench" in listed.stdout) == (0, True, False)
     assert run(folder, COMMAND, "build", "shop").returncode == 0
     assert "add_tax" in run(folder, COMMAND, "query", "add the tax").stdout
     missing = run(folder, COMMAND, "bench")

@@ -63,7 +63,7 @@ _repeat = click.option(
 
 @click.group("data")
 def data() -> None:
-    """Write questions and answers about a repository.
+    """Write a data set of questions and answers about a repository.
 
     PATH is an input of pkg build; without it, the graph of --store is used. Rows are JSON lines with their source;
     dropped rows are reported on standard error with the reason. Texts of a model are cached, so that

@@ -16,7 +16,7 @@ from pkg.lab.commands.eval_retrieval import retrieval
 
 @click.group("eval")
 def evaluate() -> None:
-    """Measure answers, on benchmarks or on your own questions."""
+    """Measure models on benchmarks or on your own questions."""
 
 
 for _command in (qa, retrieval, humaneval, mbpp, repository, preferences, objectives, calibrate, report):

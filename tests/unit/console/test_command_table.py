@@ -53,7 +53,7 @@ def test_help_and_completion_import_no_command() -> None:
 
 def test_completion_lists_commands_with_their_summaries() -> None:
     items = main.shell_complete(click.Context(main), "di")
-    assert [(each.value, str(each.help)[:15]) for each in items] == [("diff", "Show the differ")]
+    assert [(each.value, str(each.help)[:15]) for each in items] == [("diff", "Compare the cod")]
 
 
 @pytest.mark.parametrize("words", [["--help"], ["deps", "--help"]])
