@@ -106,6 +106,22 @@ def test_results_appear_during_typing_and_the_first_is_opened_with_keys(page: Pa
     assert page.run("location.hash").startswith("#/symbol")
 
 
+def test_a_hit_shows_why_it_was_found(page: Page, address: str) -> None:
+    show(page, address, "#/search?text=where are PRICES found for an item?&source=shop")
+    marked = page.run(
+        "[...document.querySelectorAll('.hit')].find((each) => each.querySelector('.name').textContent"
+        " === 'find_price').querySelector('.code').querySelectorAll('mark').length"
+    )
+    assert marked > 0
+    first = read(page, ".hit .why")[0]
+    assert first.startswith("score 0.")
+    assert "meaning 0." in first
+    assert "in the name: prices, price" in first
+    words = {word.casefold() for word in read(page, "mark")}
+    assert {"price", "item"} <= words
+    assert not words & {"an", "for", "are"}
+
+
 def test_a_symbol_shows_its_callers_its_highlighted_source_and_its_callees(page: Page, address: str) -> None:
     show(page, address, FIND_PRICE)
     needed_by, needs = read(page, ".side:first-child .name"), read(page, ".side:last-child .name")

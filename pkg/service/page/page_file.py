@@ -70,6 +70,12 @@ def render_page(answers: Mapping[str, Lines], start: str) -> str:
     )
 
 
+def read_palette() -> str:
+    """Return the colours of the page, light and dark, as style rules for other pages."""
+    style = _read("page.css")
+    return style[: style.index("* {")]
+
+
 def write_page(path: Path, text: str) -> Path:
     """Write a page and return its path; raises PathError."""
     try:

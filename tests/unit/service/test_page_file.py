@@ -19,6 +19,7 @@ from pkg.service.page.page_file import (
     MODULES,
     SITE,
     name_question,
+    read_palette,
     render_map_page,
     render_page,
     render_symbol_page,
@@ -149,3 +150,9 @@ def test_texts_are_inserted_as_text_nodes_only() -> None:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text), (
             module
         )
+
+
+def test_the_palette_styles_no_element() -> None:
+    rules = read_palette()
+    assert {"--bg:", "--text:", "--accent:"} <= set(re.findall(r"--[\w-]+:", rules))
+    assert all(each.strip().startswith(":root") for each in re.findall(r"[^{}]+(?=\{)", rules))

@@ -1,7 +1,7 @@
 """A report as sections of tables and pictures, and its renderers: SVG, HTML and Markdown.
 
-Pages are self-contained, without scripts, fonts or pictures from elsewhere. Pictures are readable without colour, and
-byte-identical on each run (P-35).
+Pages have the colours of the page of a graph, and are self-contained, without scripts, fonts or pictures from
+elsewhere. Pictures are readable without colour, and byte-identical on each run (P-35).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pkg.errors import MissingExtraError, PathError
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
+from pkg.service.page.page_file import read_palette
 
 NOTHING = "–"  # a missing figure
 
@@ -46,30 +47,29 @@ SIGNS = {"up": "▲", "down": "▼"}
 """Symbols that repeat the meaning of a mark's colour."""
 
 PAGE_STYLE = """
-:root { color-scheme: light dark; --line: #d0d4da; --soft: #f3f5f7; --dim: #59636e; --up: #dcefe6; --down: #fbe7cf; }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #3d444d; --soft: #1c2128; --dim: #9aa4b0; --up: #12402f; --down: #54370d; }
-}
+:root { --soft: var(--raised); --up: light-dark(#dcefe6, #12402f); --down: light-dark(#fbe7cf, #54370d); }
 * { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 0 auto; padding: 1rem;
-  background: Canvas; color: CanvasText; overflow-wrap: anywhere; }
+body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; max-width: 76rem; margin: 0 auto;
+  padding: 1rem; background: var(--bg); color: var(--text); overflow-wrap: anywhere; }
+a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.4rem; margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
 h3 { font-size: 1.15rem; margin-top: 2rem; } h4 { font-size: 1rem; margin-top: 1.5rem; }
 nav ul { list-style: none; padding: 0; } nav .in { padding-left: 1.2rem; }
-.wide { overflow-x: auto; margin: 1rem 0 .3rem; }
+.wide { overflow-x: auto; margin: 1rem 0 .3rem; background: var(--surface); border: 1px solid var(--line);
+  border-radius: 10px; width: fit-content; max-width: 100%; } tr:last-child > * { border-bottom: 0; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { background: var(--soft); vertical-align: bottom; }
 th:first-child, td:first-child, .text th, .text td { text-align: left; }
 thead th { white-space: normal; } table { overflow-wrap: normal; }
-tbody th { background: Canvas; font-weight: 500; position: sticky; left: 0; }
+tbody th { background: var(--surface); font-weight: 500; position: sticky; left: 0; }
 .text td { white-space: normal; min-width: 12rem; vertical-align: top; overflow-wrap: anywhere; }
 .up { background: var(--up); } .down { background: var(--down); }
 .sign { font-size: .6rem; padding-left: .25rem; }
 .note, figcaption { color: var(--dim); font-size: .875rem; margin: .2rem 0 1rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem; }
 figure { margin: 0; } figure svg { display: block; width: 100%; height: auto; max-height: 34rem;
-  background: #fff; border: 1px solid var(--line); border-radius: 6px; padding: .5rem; }
+  background: #fff; border: 1px solid var(--line); border-radius: 10px; padding: .5rem; }
 summary { cursor: pointer; font-weight: 600; margin-top: 1.5rem; }
 """
 
@@ -182,7 +182,7 @@ def render_page(title: str, body: str, style: str = "", policy: str = "") -> str
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{head}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{PAGE_STYLE}{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f"<title>{title}</title>\n<style>{read_palette()}{PAGE_STYLE}{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
         f"{body}\n</body>\n</html>\n"
     )
 

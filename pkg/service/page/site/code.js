@@ -11,14 +11,14 @@ export function indentFirst({ content, start_col: column }) {
   return (/\n\t/.test(content) ? '\t' : ' ').repeat(column ?? 0) + content;
 }
 
-// marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines struck through.
-export function showCode(content, firstLine, { marks = new Map(), cuts = [], label = 'Source code' } = {}) {
+// marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines struck through. mark: marks words in a text.
+export function showCode(content, firstLine, { marks = new Map(), cuts = [], mark = null, label = 'Source code' } = {}) {
   const lines = colourLines(spell(content).split('\n').map((line) => line.slice(0, LONGEST_LINE)).join('\n'));
   const list = make('ol', { className: 'code', tabIndex: 0, 'aria-label': label });
   const more = make('button', { type: 'button', className: 'more' });
   let shown = 0;
   const showMore = () => {
-    list.append(...lines.slice(shown, shown + SHOWN_AT_ONCE).map((pieces, number) => showLine(pieces, firstLine + shown + number, marks, cuts)));
+    list.append(...lines.slice(shown, shown + SHOWN_AT_ONCE).map((pieces, number) => showLine(pieces, firstLine + shown + number, marks, cuts, mark)));
     shown = Math.min(lines.length, shown + SHOWN_AT_ONCE);
     more.hidden = shown >= lines.length;
     more.textContent = `Show more: ${count(lines.length - shown, 'line is', 'lines are')} left`;
@@ -28,7 +28,7 @@ export function showCode(content, firstLine, { marks = new Map(), cuts = [], lab
   return [list, more];
 }
 
-function showLine(pieces, number, marks, cuts) {
+function showLine(pieces, number, marks, cuts, markText) {
   const found = marks.get(number) ?? [];
   const used = new Set();
   const inside = pieces.map(([text, kind]) => {
@@ -36,11 +36,12 @@ function showLine(pieces, number, marks, cuts) {
     if (mark) used.add(mark);
     if (mark?.isStop) return make('span', { className: 'stop', title: mark.title }, text);
     if (mark?.href) return make('a', { className: 'call', href: mark.href, title: mark.title }, text);
-    return kind && kind !== 'name' ? make('span', { className: kind }, text) : text;
+    const shown = markText ? markText(text) : text;
+    return kind && kind !== 'name' ? make('span', { className: kind }, shown) : shown;
   });
   const isCut = cuts.some(([first, last]) => first <= number && number <= last);
   const kinds = [found.some((each) => !each.isStop) ? 'calls' : '', found.some((each) => each.isStop) ? 'stops' : '', isCut ? 'cut' : ''].filter(Boolean).join(' ');
   const told = found.filter((each) => !used.has(each)).map((each) => each.title).join('; ');
-  const text = isCut ? make('del', {}, inside) : make('span', { className: 'text' }, inside);
+  const text = isCut ? make('del', {}, inside) : make('span', { className: 'text' }, inside.length ? inside : make('br')); // an empty line is copied too
   return make('li', { className: kinds, title: told || undefined }, make('span', { className: 'gutter', 'aria-hidden': 'true' }, String(number)), text, '\n');
 }
