@@ -36,7 +36,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-browser lint site dist release bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-browser pictures lint site dist release bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +89,9 @@ test-docker: $(ENVIRONMENTS)/servers.stamp ## run the hostile programs on Docker
 
 test-browser: $(VENV)/dev.stamp ## use the pages for people in Chromium (which must be installed)
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m browser
+
+pictures: $(VENV)/dev.stamp ## take the pictures of the page again (which needs Chromium)
+	$(BIN)/python checks/screenshot_page.py --output docs/images
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff check $(CODE)

@@ -8,6 +8,7 @@ import pytest
 from chromium import Page, start_page
 from code_runs import alternate, write_run
 from page_contrast import find_contrast
+from page_faults import find_faults
 
 import pkg.lab
 
@@ -64,10 +65,11 @@ def test_all_is_drawn_and_nothing_is_cut(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_has_contrast_in_light_and_dark(page: Page, scheme: str) -> None:
+def test_it_is_accessible_in_light_and_dark(page: Page, scheme: str) -> None:
     page.prefer_scheme(scheme)
     assert page.run(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
     assert find_contrast(page, "td, th, p, h1, h2, h3, a, figcaption, summary") >= 4.5
+    assert find_faults(page) == []
 
 
 def test_a_name_in_the_contents_leads_to_its_section(page: Page) -> None:

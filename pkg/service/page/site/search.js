@@ -11,12 +11,17 @@ const MODES = { both: 'Code', declaration: 'Classes and constants', file: 'Files
 
 const PLAIN = new Set('a an and are as at be by can do does for from how i if in is it its of on or that the this to was what when where which who why with'.split(' '));
 const ENDINGS = /(?:ations?|ings?|ers?|ed|es|s|ly)$/;
-const LEAST_STEM = 3; // letters
+const LEAST_STEM = 4; // letters
+
+function cutEnding(word) {
+  const stem = word.replace(ENDINGS, '');
+  return stem.length >= LEAST_STEM ? stem : word.length > LEAST_STEM ? word.replace(/s$/, '') : word;
+}
 
 // A pattern of the words of a question, in any form, as they are written in names and texts; null without one.
 export function findWords(text) {
   const words = [...text.toLowerCase().matchAll(/[\p{L}\d]+/gu)].map(([word]) => word).filter((word) => !PLAIN.has(word));
-  const stems = [...new Set(words.map((word) => word.replace(ENDINGS, '').length >= LEAST_STEM ? word.replace(ENDINGS, '') : word))];
+  const stems = [...new Set(words.map(cutEnding))];
   if (!stems.length) return null;
   const upper = (stem) => stem[0].toUpperCase() + stem.slice(1);
   const any = (all) => `(?:${all.join('|')})`; // letters and digits, so nothing to escape
