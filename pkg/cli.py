@@ -49,7 +49,10 @@ _KEPT = {
 
 def _describe_kept(interrupt: KeyboardInterrupt, command: str) -> str:
     if isinstance(interrupt, BuildInterrupted):
-        return "; the graph is as the build has left it" if interrupt.is_stored else "; the graph is as it was before"
+        if interrupt.is_stored:
+            return "; the graph is as the build has left it"
+        kept = f"; {interrupt.kept:,} files or rows are prepared, and the same command goes on from there"
+        return f"; the graph is as it was before{kept if interrupt.kept else ''}"
     return _KEPT.get(command, "")
 
 

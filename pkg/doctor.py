@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.errors import PkgError, StoreMissingError, conceal_address, name_install
+from pkg.errors import FILE_SCHEME, PkgError, StoreMissingError, conceal_address, name_install
 from pkg.model import Finding
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:
     yield from server
     if all(finding.state != "broken" for finding in server[:1]):
         yield from _examine_store(address, ask)
+    yield from _examine_unfinished(address)
 
 
 def _examine_server(address: str, ask: AskPassword | None) -> Iterator[Finding]:
@@ -213,6 +214,21 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:
         yield Finding("store", "ok", f"{conceal_address(address)}, generation {generation}, integrity check clean")
+
+
+def _examine_unfinished(address: str) -> Iterator[Finding]:
+    """Yield a finding for each interrupted build beside the file of a store."""
+    from pkg.graph.embedded.pending_files import list_unfinished
+    from pkg.graph.neo4j.address import is_server
+
+    if is_server(address):
+        return
+    for each in list_unfinished(Path(address.removeprefix(FILE_SCHEME)).expanduser()):
+        size = f"{each.path.stat().st_size / 1e6:,.1f} MB"
+        detail = f"{each.units:,} files or rows of '{each.source}' are prepared in {each.path.name} ({size})"
+        again = f"pkg build {shlex.quote(each.root)} --source {shlex.quote(each.source)}"
+        advice = f"to continue: {again}; else: rm {shlex.quote(str(each.path))}*"
+        yield Finding("unfinished build", "missing", detail, advice)
 
 
 def _examine_tools() -> Iterator[Finding]:

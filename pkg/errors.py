@@ -51,11 +51,14 @@ class PkgError(Exception):
 
 
 class BuildInterrupted(KeyboardInterrupt):
-    """A build was interrupted; ``is_stored`` says whether the graph holds its result."""
+    """A build was interrupted; ``is_stored`` says whether the graph holds its result.
 
-    def __init__(self, is_stored: bool) -> None:
+    kept: files or rows that the next build finds prepared.
+    """
+
+    def __init__(self, is_stored: bool, kept: int = 0) -> None:
         super().__init__()
-        self.is_stored = is_stored
+        self.is_stored, self.kept = is_stored, kept
 
 
 class UsageError(PkgError):

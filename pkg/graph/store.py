@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,6 +72,15 @@ class StoreStats:
         """Return the number of relationships between facts (P-12, A-18): of CHILD, those that blocks leave."""
         blocks = self.nodes.get("Block", 0) - self.relations.get("HAS_BODY", 0)
         return self.relations.get("CHILD", 0) - blocks
+
+
+class Unfinished(NamedTuple):
+    """An unfinished build of a source that is not in the graph yet."""
+
+    path: Path  # of the file that holds it
+    source: str
+    root: str
+    units: int  # files or rows that are prepared
 
 
 class StoreWriter(Protocol):
@@ -203,6 +212,18 @@ class GraphStore(Protocol):
 
         Raise StoreLockedError while another process writes, StoreFullError where the store cannot be written.
         """
+
+    def load_source(self, source: str, made_by: str, say: Callable[[str], None]) -> AbstractContextManager[GraphStore]:
+        """Open the store to build a large new source in: one beside this store, which gets it when the block ends.
+
+        made_by: everything besides the input that decides the nodes; an unfinished build made by something else is
+        deleted. say: called with a message about a file that is deleted. After an exception, what was put remains for
+        the next build. A server, and a store that has the source by now, yield themselves.
+        Raise StoreLockedError while another process builds the source.
+        """
+
+    def unfinished(self) -> list[Unfinished]:
+        """Return the unfinished builds of sources that are not in the graph yet."""
 
     def vector_search(
         self,

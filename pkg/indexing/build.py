@@ -21,6 +21,8 @@ from pkg.indexing.build_plan import (
     BuildSession,
     KnownUnits,
     compare,
+    describe_making,
+    describe_resumption,
     is_current,
     list_reread,
     load_generated,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pkg.indexing.inputs import Input, LoadedUnit
     from pkg.model import LocalError
 
+LOADED_BYTES = 1_000_000  # of a new source; a smaller one is built again in seconds
 NAMES_AT_ONCE = 4096  # function names encoded per batch; all of a large corpus at once would take hundreds of megabytes
 
 
@@ -57,11 +60,11 @@ def build(
     for no row.
 
     Raises InputError, StoreError or UsageError, and leaves the store as it was. Ctrl-C raises BuildInterrupted, which
-    says whether the store has changed.
+    says whether the store has changed, and how many units the next build finds prepared.
     """
     from pkg.indexing.inputs import find_input
 
-    clock, before = StageClock(), store.generation()
+    clock, before, found = StageClock(), store.generation(), None
     try:
         with clock.stage("discover"):
             found = find_input(path, source, field, max_file_size, follow_links, text, reader, model)
@@ -72,7 +75,8 @@ def build(
                 return build_input(found, store, replace(options, read_documents=read), clock)
         return build_input(found, store, options, clock)
     except KeyboardInterrupt as interrupt:
-        raise BuildInterrupted(store.generation() != before) from interrupt
+        kept = sum(each.units for each in store.unfinished() if found and each.source == found.source.name)
+        raise BuildInterrupted(store.generation() != before, kept) from interrupt
 
 
 def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_OPTIONS) -> list[BuildReport]:
@@ -110,6 +114,26 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
 
     _check_source(store, found)
     encoder, reencoded = set_encoder(found, store, options, clock)
+    options = replace(options, encoder=encoder)
+    if _is_loaded(found, store):
+        with store.load_source(found.source.name, describe_making(found, encoder), options.say) as target:
+            target.ensure_schema(*store.encoder())
+            report = _update(found, target, options, clock)
+        clock.mark("store")
+    else:
+        report = _update(found, store, options, clock)
+    stages = clock.rounded() if reencoded or report.stages else {}
+    return replace(report, generation=store.generation(), stages=stages, reencoded=reencoded)
+
+
+def _is_loaded(found: Input, store: GraphStore) -> bool:
+    """Return whether a source is new and so large that a build of it should survive a kill."""
+    is_known = any(each.name == found.source.name for each in store.sources())
+    return not is_known and found.size >= LOADED_BYTES
+
+
+def _update(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
+    """Write the new and changed units of a source, unless the store is up to date."""
     if is_current(found, store):
         return BuildReport(
             source=found.source.name,
@@ -117,23 +141,26 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
             generation=store.generation(),
             unchanged=found.count,
             skipped=found.skipped,
-            stages=clock.rounded() if reencoded else {},
-            reencoded=reencoded,
             errors=store.errors(found.source.name),
         )
     # Compared only inside the transaction: another build of the same source may end while this one waits for it.
     with _without_collector(), store.write() as writer:
-        is_moved = any(
-            each.package != found.source.package for each in store.sources() if each.name == found.source.name
-        )
+        known_sources = [each for each in store.sources() if each.name == found.source.name]
         errors = store.errors(found.source.name)
         outdated = {*list_outdated(errors), *list_reread(found, store)}
         writer.put_source(found.source)  # first: this removes leftovers of another import
         with closing(KnownUnits(store.fingerprints(found.source.name), outdated)) as known:
-            plan = replace(compare(found, known), is_moved=is_moved, errors=errors)
-            session = write_units(store, writer, found, plan, replace(options, encoder=encoder), clock)
+            plan = replace(
+                compare(found, known),
+                is_moved=any(each.package != found.source.package for each in known_sources),
+                is_resumed=known.count() > 0 and not (known_sources and store.generation()),
+                errors=errors,
+            )
+            if plan.is_resumed:
+                options.say(describe_resumption(found, plan))
+            session = write_units(store, writer, found, plan, options, clock)
     clock.mark("store")
-    return replace(session.report(store, clock.rounded()), reencoded=reencoded)
+    return session.report(store, clock.rounded())
 
 
 def write_units(

@@ -14,7 +14,7 @@ from pkg.extract.documents.document_kinds import is_prose
 from pkg.extract.files import ONLY_OUTLINE
 from pkg.extract.input_options import parse_fingerprint
 from pkg.indexing.report import BuildReport
-from pkg.local_errors import LocalErrors, list_outdated
+from pkg.local_errors import LocalErrors, find_version, list_outdated
 from pkg.model import LocalError, Skip, Status
 from pkg.resources import open_scratch
 
@@ -30,6 +30,7 @@ RESOLVING = ("resolve", "link")  # stages whose errors every resolution reports 
 _CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content TEXT, is_seen INTEGER) WITHOUT ROWID"
 _PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
 _GET = "SELECT fingerprint, content FROM unit WHERE path = ?"
+_COUNT = "SELECT count(*) FROM unit"
 _SEE = "UPDATE unit SET is_seen = 1 WHERE path = ?"
 _SEEN = "SELECT path FROM unit WHERE is_seen ORDER BY path"
 _UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
@@ -47,6 +48,10 @@ class KnownUnits:
         """Return fingerprint and content hash of the unit at a path; two empty strings if it is unknown."""
         row: tuple[str, str] | None = self._connection.execute(_GET, (path,)).fetchone()
         return row or ("", "")
+
+    def count(self) -> int:
+        """Return the number of units."""
+        return int(self._connection.execute(_COUNT).fetchone()[0])
 
     def mark_seen(self, path: str) -> None:
         """Mark a unit as present in the input."""
@@ -92,6 +97,7 @@ class BuildPlan:
     known: KnownUnits  # units in the store; unchanged ones are marked as seen
     size: int  # bytes to read; 0 if unknown
     is_moved: bool = False  # the root belongs to another package than before
+    is_resumed: bool = False  # an interrupted first build has stored the known units, and not resolved all
     errors: Sequence[LocalError] = ()  # of the last build
 
 
@@ -112,6 +118,24 @@ def list_reread(found: Input, store: GraphStore) -> list[str]:
         return []
     is_corpus = found.source.kind == "corpus"
     return [path for path, _, _ in store.fingerprints(found.source.name) if is_corpus or is_prose(path)]
+
+
+def describe_making(found: Input, encoder: str) -> str:
+    """Return everything besides the texts of a source that decides its nodes, as one line."""
+    from pkg.extract.text_files.text_kinds import TEXT_VERSION
+    from pkg.resolution.record_version import VERSION
+
+    _, options = parse_fingerprint(found.fingerprint)
+    generated = sorted((hashed, repr(texts)) for hashed, texts in found.generated.items())
+    versions = find_version(), VERSION, TEXT_VERSION
+    return repr((versions, encoder, found.source, options, generated))
+
+
+def describe_resumption(found: Input, plan: BuildPlan) -> str:
+    """Return how much of a first build an interrupted one has done."""
+    if found.entries is None:
+        return f"resumes: {plan.known.count():,} rows were prepared before"
+    return f"resumes: {found.count - len(tuple(plan.units)):,} of {found.count:,} files were prepared before"
 
 
 def load_generated(found: Input, store: GraphStore) -> GeneratedTexts:
@@ -242,8 +266,8 @@ class BuildSession:
 
     @property
     def has_changed(self) -> bool:
-        """Return whether a code file was stored or removed, or the package of all files has changed."""
-        return self._has_changed or self._plan.is_moved
+        """Return whether a code file was stored or removed, or all files are to be resolved again."""
+        return self._has_changed or self._plan.is_moved or (self._plan.is_resumed and bool(self.change().unchanged))
 
     def change(self) -> Change:
         """Return the changes for resolution, which ignores text files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from pkg.errors import PathError
 from pkg.extract.documents.document_kinds import find_document_kind, guess_document_kind
 from pkg.extract.documents.reading import Reading
-from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path
+from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path, restore_path
 from pkg.extract.input_options import READERS, InputOptions, format_fingerprint
 from pkg.indexing.written_docstrings import GeneratedTexts
 from pkg.model import Label, Skip, Source, Status
@@ -62,6 +63,17 @@ class Input:
     def count(self) -> int:
         """Return the number of units that are known without reading the input."""
         return len(self.entries or ())
+
+    @property
+    def size(self) -> float:
+        """Return the number of bytes to read, before decompression; infinity for a stream of unknown length."""
+        if self.entries is not None:
+            return sum(entry.size for entry in self.entries)
+        return (
+            os.path.getsize(restore_path(self.source.root))
+            if self.source.kind == "corpus" and self.fingerprint
+            else math.inf
+        )
 
 
 def find_input(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -32,7 +32,7 @@ from pkg.graph.graph_records import (
     replace_leaks,
     write_audits,
 )
-from pkg.graph.store import StoreStats
+from pkg.graph.store import StoreStats, Unfinished
 from pkg.model import (
     DECLARATION_LABELS,
     EMBEDDED_LABELS,
@@ -327,6 +327,12 @@ class FakeStore:
         units = [(path, unit) for (owner, path), unit in sorted(self._now.units.items()) if owner == source]
         chosen = units if paths is None else [(path, unit) for path, unit in units if path in paths]
         return iter([(path, unit.fingerprint, unit.content_hash) for path, unit in chosen])
+
+    def load_source(self, source: str, made_by: str, say: Callable[[str], None]) -> AbstractContextManager[FakeStore]:
+        return nullcontext(self)
+
+    def unfinished(self) -> list[Unfinished]:
+        return []
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
         links = sorted(self._now.links.items())

@@ -38,22 +38,22 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
     """
     # A folder before ".." need not exist, and SQLite would take a relative path that begins with "file:" for a URI.
     real = Path(os.path.realpath(path))
-    if not create and not real.exists():
-        raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
     for _ in range(MAX_OPEN_ATTEMPTS):
+        if not create and not real.exists():
+            raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
         if create and not real.exists():
             _make_database(real)
         before = identify(path)
         connection = sqlite3.connect(real, timeout=LOCK_SECONDS, isolation_level=None)
         try:
-            connection = _prepare(connection, path, address, create)
+            connection = _prepare(connection, path, address, create, before)
         except BaseException as fault:
             connection.close()
-            if create and isinstance(fault, sqlite3.OperationalError) and before != identify(path):
+            if isinstance(fault, sqlite3.OperationalError) and before != identify(path):
                 continue
             raise
-        # An open connection prevents a deletion from here on, but the file may have been deleted before.
-        if not create or before == identify(path):
+        # An open connection keeps the file in its place from here on, but it may have been moved or deleted before.
+        if before == identify(path):
             return connection
         connection.close()
     raise sqlite3.OperationalError("locked: other processes keep creating and deleting it")
@@ -87,11 +87,11 @@ def _make_database(path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int, int] | None) -> None:
-    """Delete the file of an empty store unless another process has it open or has replaced it.
+def lock_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int, int] | None) -> bool:
+    """Lock an empty store whose file may then be deleted or replaced; return whether it could be locked.
 
     Connections to a store with a write-ahead log hold shared locks: leaving that mode and taking the exclusive lock
-    succeeds only without other connections.
+    succeeds only without other connections. The connection is of no other use afterwards.
     """
     with suppress(sqlite3.Error, OSError):
         connection.execute("PRAGMA busy_timeout = 0")
@@ -99,12 +99,24 @@ def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int
         connection.execute("BEGIN EXCLUSIVE")
         is_alone = connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
         (holds_data,) = connection.execute(sql.HOLDS_DATA).fetchone()
-        if is_alone and not holds_data and identify(path) == identity:
+        return bool(is_alone and not holds_data and identify(path) == identity)
+    return False
+
+
+def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int, int] | None) -> None:
+    """Delete the file of an empty store unless another process has it open or has replaced it."""
+    if lock_empty(connection, path, identity):
+        with suppress(OSError):
             path.resolve().unlink()
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: bool) -> sqlite3.Connection:
-    """Check the version before writing anything, then configure and migrate: other databases stay unchanged."""
+def _prepare(
+    connection: sqlite3.Connection, path: Path, address: str, create: bool, identity: tuple[int, int] | None
+) -> sqlite3.Connection:
+    """Check the version before writing anything, then configure and migrate: other databases stay unchanged.
+
+    Raise sqlite3.OperationalError where the file was moved or deleted meanwhile.
+    """
     try:
         version = _check_version(connection, address, create)
     except sqlite3.OperationalError:
@@ -113,6 +125,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
         connection.close()
         connection = _open_read_only(path)
         version = _check_version(connection, address, create)
+    if identify(path) != identity:  # its write-ahead log would have the name of another file's
+        raise sqlite3.OperationalError("locked: another process has replaced it")
     if create:
         if version == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")

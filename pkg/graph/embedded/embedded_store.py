@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from sqlite3 import Error as DatabaseError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
-from pkg.graph.embedded.database_file import FileChecksum, identify, open_database, remove_empty
+from pkg.graph.embedded.database_file import FileChecksum, identify, lock_empty, open_database, remove_empty
 from pkg.graph.embedded.indexes import (
     APPROXIMATE_ABOVE,
     EmbeddedTerms,
@@ -26,6 +26,7 @@ from pkg.graph.embedded.indexes import (
     StampChange,
 )
 from pkg.graph.embedded.node_reading import NodeReader
+from pkg.graph.embedded.pending_files import list_pending, list_unfinished, remove_finished
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.graph_records import (
     drop_below,
@@ -36,7 +37,6 @@ from pkg.graph.graph_records import (
     read_audits,
     read_errors,
     read_leaks,
-    read_skips,
 )
 from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.model import (
@@ -56,7 +56,6 @@ from pkg.model import (
     NodeFilter,
     Outline,
     RelationType,
-    Skip,
     Source,
     Unfolded,
 )
@@ -68,10 +67,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from pkg.graph.embedded.embedded_writing import EmbeddedWriter
-    from pkg.graph.store import StoreStats
+    from pkg.graph.embedded.pending_store import PendingStore
+    from pkg.graph.store import StoreStats, Unfinished
     from pkg.terms.inverted_index import TermScores
 
 WRITE_CACHE_KB = 6_000  # page cache of a write
+
+
+class _Transaction(NamedTuple):
+    """A write, and the stamps before and after it."""
+
+    writer: EmbeddedWriter
+    change: StampChange
 
 
 class EmbeddedStore:
@@ -83,15 +90,32 @@ class EmbeddedStore:
         self._path = Path(path)
         with translate_faults(self.address):
             was_empty = self._path.exists() and self._path.stat().st_size == 0
-            self._connection = open_database(self._path, self.address, create)
-        self._identity = identify(self._path)
         self._is_removable = create and not was_empty  # as long as the store is empty
         self._is_used = False  # an encoder was set, and no write has failed since
+        self._approximate_above = approximate_above
+        self._open(create)
+        if create:
+            remove_leftovers(self._files)
+            try:
+                self._check_file()
+                if list_pending(self._path):
+                    remove_finished(self._path, [each.name for each in self.sources()])
+            except BaseException:
+                self._close_files()
+                raise
+
+    def _open(self, create: bool) -> None:
+        """Open the file, whose content is not checked yet."""
+        with translate_faults(self.address):
+            self._connection = open_database(self._path, self.address, create)
+        self._identity = identify(self._path)
         self._reader = NodeReader(self._connection)
         self._meta: dict[str, Any] | None = None  # of the current snapshot
         self._sources: tuple[Source, ...] | None = None  # of the current snapshot
         find_fragments = FragmentFinder(self._connection, self._get_meta).find
-        self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, find_fragments, approximate_above)
+        self._vectors = EmbeddedVectors(
+            self._connection, self._path, self._get_meta, find_fragments, self._approximate_above
+        )
         self._outlines = OutlineReader(self._connection, self._vectors)
         self._terms = EmbeddedTerms(
             self._connection, self._path, self._reader, self._get_one, self._get_meta, find_fragments
@@ -99,13 +123,6 @@ class EmbeddedStore:
         self._sum = FileChecksum(self._path)
         self._is_closed = False
         self._is_checked = False  # since the last write
-        if create:
-            remove_leftovers(self._files)
-            try:
-                self._check_file()
-            except BaseException:
-                self._close_files()
-                raise
 
     @property
     def address(self) -> str:
@@ -272,6 +289,16 @@ class EmbeddedStore:
     @contextmanager
     def write(self) -> Iterator[EmbeddedWriter]:
         """Open the only write transaction; an exception rolls it back."""
+        with self._transact() as transaction:
+            yield transaction.writer
+        if transaction.writer.changed:
+            self._write_copies(None if transaction.writer.has_replaced_vectors else transaction.change)
+        else:
+            self._checkpoint()
+
+    @contextmanager
+    def _transact(self) -> Iterator[_Transaction]:
+        """Open a write transaction, which leaves the files beside the database as they are."""
         from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 
         self._check_file()
@@ -281,7 +308,7 @@ class EmbeddedStore:
             before, now = str(self._get_meta("stamp")), os.urandom(16).hex()
             try:
                 writer = EmbeddedWriter(self._connection)
-                yield writer
+                yield _Transaction(writer, StampChange(before, now))
                 writer.finish()
                 if writer.changed:
                     self._connection.execute(sql.PUT_META, ("generation", self.generation() + 1))
@@ -295,10 +322,73 @@ class EmbeddedStore:
                 self._reader.forget()
                 self._roll_back()
         self._is_checked = False
-        if writer.changed:
-            self._write_copies(StampChange(before, now) if not writer.has_replaced_vectors else None)
-        else:
-            self._checkpoint()
+
+    @contextmanager
+    def load_source(self, source: str, made_by: str, say: Callable[[str], None]) -> Iterator[EmbeddedStore]:
+        """Open a store beside this one to build a new source in, which becomes part of this one when the block ends.
+
+        made_by: everything besides the input that decides the nodes; an unfinished build made by something else is
+        deleted. say: called with a message about a file that is deleted.
+        After an exception, what was put and kept remains for the next build. Yields this store where another process
+        has built the source meanwhile. Raises StoreLockedError while another process builds the source.
+        """
+        from pkg.graph.embedded.pending_store import open_pending
+
+        pending = open_pending(self._path, self.address, source, made_by, say)
+        if any(each.name == source for each in self.sources()):
+            pending.discard()
+            yield self
+            return
+        try:
+            yield pending
+            with translate_faults(self.address):
+                self._take(pending)
+        except BaseException:
+            self._is_used = False
+            raise
+        finally:
+            pending.close()
+
+    def _take(self, pending: PendingStore) -> None:
+        """Rename the file of a complete store to that of this one where this one is empty, else merge its rows."""
+        pending.settle()
+        if self._replace_by(pending):
+            self._write_copies(None)
+            return
+        from pkg.graph.embedded.merging import merge_source
+
+        pending.close()  # from here on it is read through the connection of this store
+        self._connection.execute("ATTACH ? AS pending", (os.path.realpath(pending.path),))
+        try:
+            # Synchronised with the disk, as the other copy of the rows is deleted next.
+            self._connection.execute("PRAGMA main.synchronous = FULL")
+            with self._transact() as transaction:
+                merge_source(self._connection, self.address)
+                transaction.writer.changed = True
+        finally:
+            self._connection.execute("PRAGMA main.synchronous = NORMAL")
+            self._connection.execute("DETACH pending")
+        pending.discard()  # before the log moves into the file, so that the disk holds the rows twice, not three times
+        self._write_copies(transaction.change)
+
+    def _replace_by(self, pending: PendingStore) -> bool:
+        """Rename the file of another store to that of this one; return False where this one is not empty or in use."""
+        target = Path(os.path.realpath(self._path))
+        is_replaced = False
+        if lock_empty(self._connection, self._path, self._identity):
+            with suppress(OSError):  # a system that does not replace open files
+                pending.path.chmod(target.stat().st_mode & 0o777)
+                pending.path.replace(target)
+                is_replaced = True
+        self._close_files()
+        pending.close()
+        self._open(create=True)
+        self._is_checked = is_replaced
+        return is_replaced
+
+    def unfinished(self) -> list[Unfinished]:
+        """Return the unfinished builds of sources that are not in the graph yet."""
+        return list_unfinished(self._path)
 
     def _write_copies(self, change: StampChange | None) -> None:
         """Write the files beside the database and empty the log; readers repeat what fails here."""
@@ -503,30 +593,11 @@ class EmbeddedStore:
 
     def stats(self, source: str | None = None) -> StoreStats:
         """Return statistics of the store or of one source; sizes are those of the store."""
-        from pkg.graph.store import StoreStats
+        from pkg.graph.embedded.store_counts import read_stats
 
-        run, of = self._connection.execute, {"source": source}
-        counts = sql.COUNT_ALL if source is None else sql.COUNT_ONE
         with translate_faults(self.address), self.snapshot():
-            nodes = {Label.SOURCE.value: run(counts.sources, of).fetchone()[0]}
-            for label, count in chain.from_iterable(run(statement, of) for statement in counts.nodes):
-                nodes[_read_label(label).value] = count
-            rows = [row for row in run(sql.LIST_SOURCES) if source in (None, row[0])]
-            encoder, dimension = self.encoder()
-            return StoreStats(
-                generation=self.generation(),
-                encoder=encoder,
-                dimension=dimension,
-                sources=tuple(Source(*row[:5]) for row in rows),
-                nodes=dict(sorted(nodes.items())),
-                relations=dict(run(counts.edges, of).fetchall()),
-                partial=tuple(Skip(path, reason) for path, reason in run(counts.partial, of)),
-                skipped=tuple(skip for row in rows for skip in read_skips(row[6])),
-                errors=tuple(error for row in rows for error in read_errors(row[6])),
-                stages={row[0]: json.loads(row[7]) for row in rows},
-                parts={part: int(run(statement).fetchone()[0]) for part, statement in sql.SIZES.items()},
-                bytes={path.name: path.stat().st_size for path in self._files if path.exists()},
-            )
+            sizes = {path.name: path.stat().st_size for path in self._files if path.exists()}
+            return replace(read_stats(self._connection, source), bytes=sizes)
 
     def check(self) -> list[str]:
         """Return descriptions of damage and inconsistencies; an empty list for a sound store."""
@@ -558,10 +629,3 @@ class EmbeddedStore:
             yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
             yield from map(export_edge, list_all_edges(self._connection))
-
-
-def _read_label(number: object) -> Label:
-    """Return the label of a number in a row; raise DatabaseError for a damaged one."""
-    if not isinstance(number, int) or number not in range(len(sql.LABELS)):
-        raise DatabaseError(f"malformed: nodes of the label {number}")
-    return sql.LABELS[number]

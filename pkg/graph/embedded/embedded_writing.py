@@ -276,8 +276,7 @@ class EmbeddedWriter:
         if self._replaced is not None:
             check_replaced(self._replaced, self._run(sql.COUNT_ALL_VECTORS).fetchone()[0])
         self._sweep()
-        for statement in sql.LINK_INDEXES.values():
-            self._run(statement)
+        self._create_indexes(sql.LINK_INDEXES.values())
         if self._has_deleted:
             self._delete_orphan_names()
         if self._has_links:
@@ -293,7 +292,10 @@ class EmbeddedWriter:
     def _complete_indexes(self) -> None:
         """Create the indexes that were dropped for a first load."""
         self.flush()
-        for statement in sql.INDEXES.values():
+        self._create_indexes(sql.INDEXES.values())
+
+    def _create_indexes(self, statements: Iterable[str]) -> None:
+        for statement in statements:
             self._run(statement)
 
     def _find_source(self, name: str) -> int:

@@ -178,6 +178,7 @@ HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' A
 LIST_META = "SELECT key, value FROM meta"
 GET_META = "SELECT value FROM meta WHERE key = ?"
 HOLDS_DATA = "SELECT EXISTS(SELECT 1 FROM meta WHERE key = 'generation') OR EXISTS(SELECT 1 FROM unit)"
+DELETE_META = "DELETE FROM meta WHERE key = ?"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, package, fingerprint, skipped, stages)
@@ -256,12 +257,44 @@ HAS_NODE = "SELECT 1 FROM node WHERE id = ?"
 LAST_NUMBERS = """SELECT (SELECT coalesce(max(number), 0) FROM node), (SELECT coalesce(max(number), 0) FROM unit),
     (SELECT coalesce(max(number), 0) FROM fragment)"""
 HAS_UNITS = "SELECT 1 FROM unit LIMIT 1"
+COUNT_UNITS = "SELECT count(*) FROM unit"
 
 MISSING_NAMES = f"""SELECT DISTINCT name FROM node INDEXED BY node_name WHERE label = {_FUNCTION} AND source = ?1 AND name >= ?2
     AND NOT EXISTS (SELECT 1 FROM node AS known WHERE known.label = {_NAME} AND known.name = node.name AND known.source = ?1)
     ORDER BY name LIMIT ?3"""
 ORPHAN_NAMES = f"""SELECT number, id FROM node AS orphan WHERE label = {_NAME} AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node
     WHERE label = {_FUNCTION} AND node.name = orphan.name AND node.source = orphan.source)"""
+
+PENDING_SOURCE = "SELECT name FROM pending.source WHERE EXISTS(SELECT 1 FROM pending.meta WHERE key = 'generation')"
+PENDING_DIFFERS = """SELECT 1 FROM pending.meta AS other LEFT JOIN main.meta AS own ON own.key = other.key
+    WHERE other.key IN ('encoder', 'dimension') AND own.value IS NOT other.value"""
+COPY_SOURCE = """INSERT INTO main.source (id, name, kind, root, revision, fingerprint, skipped, stages, package)
+    SELECT id, name, kind, root, revision, fingerprint, skipped, stages, package FROM pending.source"""
+PENDING_FRAGMENTS = """SELECT number + :fragment, :source, key, first_node + :node, last_node + :node, text, terms, calls
+    FROM pending.fragment ORDER BY number"""
+_PENDING_NODE = """SELECT number + :node, id, label, :source, fragment + :fragment, parent + :node, name, qualname, kind,
+    start, "end", start_line, end_line, content_hash, properties FROM pending.node"""
+PENDING_NODES = f"{_PENDING_NODE} WHERE number BETWEEN :first AND :last ORDER BY number"
+PENDING_NAMES = f"{_PENDING_NODE} WHERE fragment IS NULL ORDER BY number"
+COPY_VECTORS = "INSERT INTO main.vector SELECT node + :node, data, checksum FROM pending.vector ORDER BY node"
+COPY_UNITS = """INSERT INTO main.unit SELECT number + :unit, id, :source, label, path, fingerprint, content_hash, language,
+    status, reason, NULL FROM pending.unit ORDER BY number"""
+PENDING_UNITS = "SELECT number + :unit FROM pending.unit ORDER BY number"
+COPY_PARTS = """INSERT INTO main.part SELECT unit + :unit, first_line, fragment + :fragment FROM pending.part
+    ORDER BY unit, first_line, fragment"""
+COPY_TERMS = """INSERT INTO main.term SELECT (SELECT coalesce(max(number), 0) FROM main.term) + row_number() OVER
+    (ORDER BY number), text FROM pending.term WHERE text NOT IN (SELECT text FROM main.term)"""
+MATCH_TERMS = (
+    "SELECT other.number, own.number FROM pending.term AS other JOIN main.term AS own ON own.text = other.text"
+)
+PENDING_NOTES = "SELECT unit + :unit, notes FROM pending.links ORDER BY unit"
+PENDING_LINKS = (
+    """SELECT unit + :unit, position, type, start, "end", line, find_term(rule), find_term(confidence)
+    FROM pending.relation WHERE unit = :number ORDER BY position""",
+    """SELECT unit + :unit, position, id, owner, expression, line, find_term(reason)
+    FROM pending.call WHERE unit = :number ORDER BY position""",
+)
+"""Statements on a store attached as pending; :node, :unit and :fragment are added to its numbers (merging.py)."""
 
 _NODE_COLUMNS = """node.number, node.id, node.label, source.name, node.fragment, node.parent, node.name, node.qualname, node.kind,
     node.start, node."end", node.start_line, node.end_line, node.content_hash, node.properties"""

@@ -50,7 +50,7 @@ from pkg.graph.neo4j.session import (
     open_driver,
 )
 from pkg.graph.sqlite_rows import unpack_text
-from pkg.graph.store import StoreStats
+from pkg.graph.store import StoreStats, Unfinished
 from pkg.model import (
     DECLARATION_LABELS,
     Audit,
@@ -275,6 +275,14 @@ class Neo4jStore:
         """Return the local errors of the last build of a source; none for an unknown source."""
         found = self._reader.view.sources.get(source)
         return tuple(read_errors(found["skipped"])) if found else ()
+
+    def load_source(self, source: str, made_by: str, say: Callable[[str], None]) -> AbstractContextManager[Neo4jStore]:
+        """Return this store, whose first loads are written in batches that readers do not see."""
+        return nullcontext(self)
+
+    def unfinished(self) -> list[Unfinished]:
+        """Return nothing: the nodes of unfinished loads are not counted."""
+        return []
 
     @contextmanager
     def write(self) -> Iterator[Neo4jWriter]:
