@@ -97,7 +97,7 @@ def measure_folder(folder: Path) -> int:
 
 def hash_graph(folder: Path) -> str:
     """Hash the export of a store with its vectors."""
-    command = [sys.executable, "-m", "pkg.cli", "export", "-", "--vectors", "--store", f"sqlite:///{folder}/graph.db"]
+    command = [sys.executable, "-m", "pkg.cli", "export", "--vectors", "--store", f"sqlite:///{folder}/graph.db"]
     found = subprocess.run(command, env=make_environment(folder.parent), capture_output=True, check=True)
     return hashlib.sha256(found.stdout).hexdigest()
 

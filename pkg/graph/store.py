@@ -218,7 +218,7 @@ class GraphStore(Protocol):
 
         made_by: everything besides the input that decides the nodes; an unfinished build made by something else is
         deleted. say: called with a message about a file that is deleted. After an exception, what was put remains for
-        the next build. A server, and a store that has the source by now, yield themselves.
+        the next build. A server, and a store that another process has given the source, yield themselves.
         Raise StoreLockedError while another process builds the source.
         """
 

@@ -355,7 +355,7 @@ class EmbeddedStore:
         if self._replace_by(pending):
             self._write_copies(None)
             return
-        from pkg.graph.embedded.merging import merge_source
+        from pkg.graph.embedded.source_copying import copy_source
 
         pending.close()  # from here on it is read through the connection of this store
         self._connection.execute("ATTACH ? AS pending", (os.path.realpath(pending.path),))
@@ -363,7 +363,7 @@ class EmbeddedStore:
             # Synchronised with the disk, as the other copy of the rows is deleted next.
             self._connection.execute("PRAGMA main.synchronous = FULL")
             with self._transact() as transaction:
-                merge_source(self._connection, self.address)
+                copy_source(self._connection, self.address)
                 transaction.writer.changed = True
         finally:
             self._connection.execute("PRAGMA main.synchronous = NORMAL")

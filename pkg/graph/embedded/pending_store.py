@@ -23,7 +23,7 @@ from pkg.resolution.link_record import NO_DIGEST, LinkRecord, cut_record, pack_u
 from pkg.units import UnitGraph, UnitLinks
 
 ROWS_AT_ONCE = 2_000
-"""Nodes, files and rows, or links, of a transaction: a few seconds of work (benchmarks/results/killed_builds.json)."""
+"""Nodes, files and rows, or links, of a transaction: about a second of work (benchmarks/killed_builds.py)."""
 
 SHARE_AT_ONCE = 200  # of a large store, each transaction adds this fraction: its indexes make a commit cost more
 LOG_PAGES = 128  # of the write-ahead log before they move into the file: 2 MB
@@ -97,7 +97,10 @@ class PendingStore(EmbeddedStore):
                 self._roll_back()
 
     def settle(self) -> None:
-        """Move everything into the one file, which stays locked until it is closed."""
+        """Move everything into the one file, which stays locked until it is closed.
+
+        Raises StoreLockedError where another process has removed it.
+        """
         if not self.is_in_place:
             raise StoreLockedError(f"another process has removed {self._path}; run the build again")
         self._connection.execute("PRAGMA journal_mode = DELETE")

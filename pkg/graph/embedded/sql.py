@@ -294,7 +294,7 @@ PENDING_LINKS = (
     """SELECT unit + :unit, position, id, owner, expression, line, find_term(reason)
     FROM pending.call WHERE unit = :number ORDER BY position""",
 )
-"""Statements on a store attached as pending; :node, :unit and :fragment are added to its numbers (merging.py)."""
+"""Statements on a store attached as pending; :node, :unit and :fragment are added to its numbers (source_copying.py)."""
 
 _NODE_COLUMNS = """node.number, node.id, node.label, source.name, node.fragment, node.parent, node.name, node.qualname, node.kind,
     node.start, node."end", node.start_line, node.end_line, node.content_hash, node.properties"""

@@ -87,7 +87,7 @@ with closing(EmbeddedStore(Path(store), create=True)) as opened:
 STAGES = {
     "before anything was kept": ("pkg.graph.embedded.pending_store:PendingWriter.replace_file", 1, 0),
     "while files are stored": ("pkg.graph.embedded.pending_store:PendingWriter.replace_file", 30, 20),
-    "between two commits": ("pkg.graph.embedded.pending_store:seal_head", 9, 20),
+    "between two commits": ("pkg.graph.embedded.pending_store:seal_head", 9, 12),
     "names": ("pkg.graph.embedded.pending_store:PendingWriter.put_names", 1, FILES),
     "resolution": ("pkg.indexing.solved_links:put_links", 1, FILES),
     "links of some files": ("pkg.graph.embedded.relations:LinkWriter.put", FILES + 25, FILES),

@@ -1,4 +1,4 @@
-"""Merge a source from another database of the same schema, attached as ``pending``, into a store that has others.
+"""Copy a source from another database of the same schema, attached as ``pending``, into a store that has others.
 
 Rows get the numbers that follow those of the store, and checksums of their new values; their ids stay.
 """
@@ -13,12 +13,12 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import seal_unit, sum_bytes, sum_rows
 
 
-def merge_source(connection: sqlite3.Connection, address: str) -> None:
+def copy_source(connection: sqlite3.Connection, address: str) -> None:
     """Copy the source of the attached database inside a write.
 
-    Raises StoreError where the store has the source, or has another encoder, by now.
+    Raises StoreError where another process has put the source, or changed the encoder.
     """
-    _Merge(connection, *_check(connection, address)).copy()
+    _Copying(connection, *_check(connection, address)).copy()
 
 
 def _check(connection: sqlite3.Connection, address: str) -> tuple[int, int, int, int]:
@@ -34,8 +34,8 @@ def _check(connection: sqlite3.Connection, address: str) -> tuple[int, int, int,
 
 
 @dataclass(frozen=True, slots=True)
-class _Merge:
-    """What is added to the numbers of the copied rows."""
+class _Copying:
+    """Copies rows, whose numbers grow by those of the rows that the store has."""
 
     connection: sqlite3.Connection
     node: int
