@@ -1,4 +1,4 @@
-"""The figures of docs/tutorials.md are those of the result files."""
+"""The figures of docs/facts.md are those of the result files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pages import ROOT
 
-PAGE = " ".join((ROOT / "docs" / "tutorials.md").read_text(encoding="utf-8").split())
+PAGE = " ".join((ROOT / "docs" / "facts.md").read_text(encoding="utf-8").split())
 CORPORA = {"docs_python_3.9": "Python documentation, 5.1 MB", "python_cheatsheet": "cheat sheet, 0.5 MB"}
 SEARCHES = {
     "facts": "facts", "sections": "PKG's search among sections of text files",
