@@ -156,5 +156,6 @@ def render_api(exported: Mapping[str, Sequence[str]]) -> str:
     """Return the page of the Python API: one directive of mkdocstrings for each exported name."""
     lines = ["# Python API", "", "Every exported name. [Python](../python.md) shows them in use.", ""]
     for module, names in exported.items():
-        lines += [f"## {module}", "", *(line for name in sorted(names) for line in (f"::: {module}.{name}", ""))]
+        functions_first = sorted(names, key=lambda name: (name[0].isupper(), name))
+        lines += [f"## {module}", "", *(line for name in functions_first for line in (f"::: {module}.{name}", ""))]
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 TIMEOUT = 120  # seconds for one cell
@@ -13,9 +14,13 @@ def render_notebook(file: Path, pictures: Path) -> str:
     """Return the page of a notebook with the outputs of its cells, written after a run; pictures go to a folder."""
     import jupytext
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     notebook = jupytext.read(file)
-    NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3").execute()
+    # Sockets of files instead of ports, which others on this machine could read.
+    with TemporaryDirectory() as folder:
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
+        NotebookClient(notebook, config=config, kernel_name="python3", timeout=TIMEOUT).execute()
     pieces: list[str] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
