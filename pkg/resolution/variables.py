@@ -126,6 +126,7 @@ class Schedule:
         self.rounds = 0
         self._here: list[tuple[int, Code]] = []  # worklist of the current module, by position
         self._after: list[Code] = []  # worklist after that one
+        self._sets: dict[Values, Values] = {}  # shown sets, equal ones as one object
         self._bounded: dict[Values, Values] = {}  # bounded forms of the large sets of this round
         self._position = -1
         self._waiting: set[Home] = set()
@@ -306,9 +307,10 @@ class Schedule:
     def _show(self, home: Home) -> list[tuple[Variable, Values]]:
         """Show the changed variables of a module to others."""
         changed, home.changed = home.changed, []
+        sets = self._sets
         for variable in changed:
             variable.is_changed = False
-            variable.shown = variable.values
+            variable.values = variable.shown = sets.setdefault(variable.values, variable.values)
         return [(variable, variable.values) for variable in changed]
 
     def look_from(self, module: ModuleInfo) -> None:
