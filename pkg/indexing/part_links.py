@@ -6,13 +6,14 @@ After an edit, the parts with edited files are solved, then those that import a 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from pkg.indexing.solved_links import digest_soundly, extract_again, list_paths, move_links
 from pkg.indexing.spool import Spool
 from pkg.local_errors import LocalErrors
+from pkg.model import Import
 from pkg.resolution.link_record import (
     NO_DIGEST,
     FileLinks,
@@ -75,6 +76,11 @@ class _Units(Mapping[str, UnitText]):
             (found,) = extract_again(self._source, [(path, text)], self._errors)
         return found
 
+    def list_imports(self, path: str) -> Sequence[Import]:
+        """Return the imports of a file, without reading its text if it is unchanged."""
+        packed = b"" if path in self._change.fresh else self._records.get(path, _NONE).unit
+        return unpack_unit(self._source, path, packed).imports if packed else self[path].imports
+
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(list_paths(self._change)))
 
@@ -133,7 +139,7 @@ class PartLinks:
             if moved is not None:
                 self._writer.put_links(self._source, moved)
                 return
-        imports = ((path, self._units[path].imports) for path in self._units)
+        imports = ((path, self._units.list_imports(path)) for path in folders)
         parts = order_parts(folders, imports, ModuleMap(folders, self._change.package))
         for part in parts:
             key = _hash(self._change.package, part.paths, [self._keys[each] for each in part.imported])
