@@ -208,3 +208,20 @@ def test_a_part_that_cannot_be_solved_costs_its_own_links(tmp_path: Path, monkey
         with closing(open_graph_at(tmp_path / "fresh.db")) as fresh:
             build(str(tmp_path / "repo"), fresh)
             assert export_lines(store) == export_lines(fresh)
+
+
+@pytest.mark.parametrize("limits", [(1, 100), (100, 1)])
+def test_a_source_that_passes_the_limit_is_resolved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int]
+) -> None:
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        for limit, text in zip(limits, ("", "import low\n\nlow.make()\n"), strict=True):
+            monkeypatch.setattr(source_parts, "MOST_FILES", limit)
+            write_tree(tmp_path / "repo", TREE | {"more.py": text})
+            build(str(tmp_path / "repo"), store)
+        with closing(open_graph_at(tmp_path / "fresh.db")) as fresh:
+            build(str(tmp_path / "repo"), fresh)
+            assert export_lines(store) == export_lines(fresh)
+        write_tree(tmp_path / "repo", {"more.py": "# moved\nimport low\n\nlow.make()\n"})
+        build(str(tmp_path / "repo"), store)
+        assert store.check() == []
