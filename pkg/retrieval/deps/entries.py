@@ -212,7 +212,7 @@ def _list_places(use: _Use, path: str, bound: dict[str, list[tuple[str, str]]]) 
     yield path, use.dotted
 
 
-@lru_cache(maxsize=64)  # files, which often recur in the next question
+@lru_cache(maxsize=512)  # files, which recur in the next questions of a server
 def _read_uses(text: bytes) -> tuple[_Use, ...]:
     """Return what a text passes to calls that enter it; nothing if Python cannot parse it."""
     try:
