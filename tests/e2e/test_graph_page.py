@@ -190,7 +190,7 @@ def test_a_folder_opens_in_its_place_and_the_address_keeps_it(page: Page, addres
     page.reload()
     page.await_true(f"{CY}.nodes('.group').length === 1")
     page.run("document.querySelector('.canvas').focus()")
-    page.run(f"{CY}.getElementById('shop/reports/daily.py').emit('tap')")
+    page.run(f"{CY}.getElementById('shop/reports/daily.py').emit('tap'); 0")
     page.press("-")
     assert page.run(f"{CY}.nodes('.group').length") == 0
     assert page.run(f"{CY}.nodes('.chosen').map((each) => each.id())") == ["shop/reports"]
