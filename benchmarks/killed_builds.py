@@ -25,7 +25,8 @@ from pathlib import Path
 from measure import Figures, make_environment, make_parser, open_folder, read_options, summarise, write_result
 from packages import NETWORKX, unpack_package
 
-EARLY = 11  # kills of a chain while files are prepared
+START = 0.5  # seconds before the first kill: the imports
+EARLY = 11  # most kills of a chain while files are prepared
 LATE = 1  # kills of a chain at any time after that
 TWICE, DISK = 0.05, 1.3  # limits of a kill and of a chain
 
@@ -102,16 +103,17 @@ def hash_graph(folder: Path) -> str:
     return hashlib.sha256(found.stdout).hexdigest()
 
 
-def kill_runs(chain: Chain, draw: random.Random, early: float, whole: float) -> Iterator[float]:
-    """Kill runs of a chain, then let one end; yield the share of the files that each kill has lost.
+def kill_runs(chain: Chain, draw: random.Random, files: int, whole: float) -> Iterator[int]:
+    """Kill runs of a chain, then let one end; yield the number of files that each kill has lost.
 
-    early, whole: seconds of preparing files, and of a whole build.
+    whole: seconds of a build.
     """
-    done = chain.count_prepared()
-    for number in range(EARLY + LATE):
+    early, late, done = 0, 0, chain.count_prepared()
+    while late < LATE:
         before = chain.count_kept()
-        seconds = draw.uniform(0.5, early / 2) if number < EARLY else draw.uniform(0.5, whole)
-        if not chain.run(seconds):
+        is_early = before < files and early < EARLY
+        early, late = early + is_early, late + (not is_early)
+        if not chain.run(START + draw.uniform(0, whole / EARLY / 2 if is_early else whole)):
             return
         prepared = chain.count_prepared() - done
         done += prepared
@@ -133,7 +135,7 @@ def measure_kills(tree: Path, folder: Path, kills: int) -> Figures:
     draw = random.Random(0)
     while len(lost) < kills:
         chain = Chain(tree, folder / f"chain-{len(lost)}")
-        lost += [count / files for count in kill_runs(chain, draw, whole / 4, whole)]
+        lost += [count / files for count in kill_runs(chain, draw, files, whole)]
         differing += hash_graph(chain.folder) != graph
         left += sum(1 for each in chain.folder.iterdir() if "pending" in each.name or each.name.endswith(".tmp"))
         disk.append(chain.peak / measure_folder(chain.folder))

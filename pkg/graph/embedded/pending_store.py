@@ -22,8 +22,8 @@ from pkg.graph.sqlite_rows import translate_database_faults
 from pkg.resolution.link_record import NO_DIGEST, LinkRecord, cut_record, pack_unit
 from pkg.units import UnitGraph, UnitLinks
 
-ROWS_AT_ONCE = 2_000
-"""Nodes, files and rows, or links, of a transaction: about a second of work (benchmarks/killed_builds.py)."""
+ROWS_AT_ONCE = 500
+"""Nodes, files and rows, or links, of a transaction: tenths of a second of work (benchmarks/killed_builds.py)."""
 
 SHARE_AT_ONCE = 200  # of a large store, each transaction adds this fraction: its indexes make a commit cost more
 LOG_PAGES = 128  # of the write-ahead log before they move into the file: 2 MB
