@@ -108,7 +108,7 @@ def build(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Build or update the graph of PATH; --remove deletes it.
+    """Build or update the graph of PATH; --remove forgets it.
 
     PATH is a folder, a Python file, an archive (.zip, .whl, .tar.gz), a git revision (FOLDER@REV), a corpus of rows
     (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only files changed since

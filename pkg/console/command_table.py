@@ -25,7 +25,7 @@ SECTIONS = {
         "pkg.commands",
         {
             "setup": "Build PATH, and add it to the coding agents of this machine.",
-            "build": "Build or update the graph of PATH; --remove deletes it.",
+            "build": "Build or update the graph of PATH; --remove forgets it.",
         },
     ),
     "Find and read code": Section(
