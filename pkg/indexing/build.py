@@ -24,6 +24,7 @@ from pkg.indexing.build_plan import (
     describe_making,
     describe_resumption,
     is_current,
+    list_lost,
     list_reread,
     load_generated,
 )
@@ -147,13 +148,16 @@ def _update(found: Input, store: GraphStore, options: BuildOptions, clock: Stage
     with _without_collector(), store.write() as writer:
         known_sources = [each for each in store.sources() if each.name == found.source.name]
         errors = store.errors(found.source.name)
+        is_unfinished = not (known_sources and store.generation())
         outdated = {*list_outdated(errors), *list_reread(found, store)}
+        if is_unfinished:  # its errors are noted at its end
+            outdated.update(list_lost(store, found.source.name))
         writer.put_source(found.source)  # first: this removes leftovers of another import
         with closing(KnownUnits(store.fingerprints(found.source.name), outdated)) as known:
             plan = replace(
                 compare(found, known),
                 is_moved=any(each.package != found.source.package for each in known_sources),
-                is_resumed=known.count() > 0 and not (known_sources and store.generation()),
+                is_resumed=known.count() > 0 and is_unfinished,
                 errors=errors,
             )
             if plan.is_resumed:

@@ -14,8 +14,8 @@ from pkg.extract.documents.document_kinds import is_prose
 from pkg.extract.files import ONLY_OUTLINE
 from pkg.extract.input_options import parse_fingerprint
 from pkg.indexing.report import BuildReport
-from pkg.local_errors import LocalErrors, find_version, list_outdated
-from pkg.model import LocalError, Skip, Status
+from pkg.local_errors import INTERNAL, LocalErrors, find_version, list_outdated
+from pkg.model import Label, LocalError, Skip, Status
 from pkg.resources import open_scratch
 
 if TYPE_CHECKING:
@@ -136,6 +136,13 @@ def describe_resumption(found: Input, plan: BuildPlan) -> str:
     if found.entries is None:
         return f"resumes: {plan.known.count():,} rows were prepared before"
     return f"resumes: {found.count - len(tuple(plan.units)):,} of {found.count:,} files were prepared before"
+
+
+def list_lost(store: GraphStore, source: str) -> Iterator[str]:
+    """Yield the paths of the units of a source that lost something by an internal error."""
+    for unit in store.nodes((Label.FILE, Label.ROW), source):
+        if str(unit.properties.get("reason", "")).startswith(INTERNAL):
+            yield unit.path
 
 
 def load_generated(found: Input, store: GraphStore) -> GeneratedTexts:

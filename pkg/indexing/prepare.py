@@ -33,7 +33,7 @@ from pkg.indexing.pending_facts import PendingFacts
 from pkg.indexing.pending_nodes import CodePieces, PendingChunks, PendingNodes
 from pkg.indexing.worker_start import start_worker
 from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts
-from pkg.local_errors import LocalErrors, is_local
+from pkg.local_errors import INTERNAL, LocalErrors, is_local
 from pkg.model import CodeUnit, DocumentUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
 from pkg.units import Part, UnitGraph, describe_code, format_id, hash_bytes
@@ -41,8 +41,8 @@ from pkg.vectors.quantised import round_vectors
 
 SENT_LIMIT = 100_000  # fragment keys kept (about 10 MB), so that repeated code of a corpus is encoded once
 
-LOST_SUMMARY = "internal error: its calls and imports are not resolved"
-LOST_UNIT = "internal error: nothing of it was extracted"
+LOST_SUMMARY = f"{INTERNAL}: its calls and imports are not resolved"
+LOST_UNIT = f"{INTERNAL}: nothing of it was extracted"
 
 AnyPending: TypeAlias = "PendingNodes | PendingChunks"
 AnyUnit: TypeAlias = "CodeUnit | TextUnit | DocumentUnit"

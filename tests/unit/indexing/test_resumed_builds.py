@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from trees import STORE_FILES, export_lines, open_graph_at, write_rows, write_tree
@@ -17,14 +18,17 @@ from trees import STORE_FILES, export_lines, open_graph_at, write_rows, write_tr
 from pkg.cli import _describe_kept
 from pkg.encode.static import StaticEncoder
 from pkg.errors import BuildInterrupted, StoreFullError, StoreLockedError
+from pkg.extract.python import extract_unit
 from pkg.graph.embedded import database_file, pending_store
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 from pkg.graph.embedded.pending_files import list_pending
 from pkg.indexing import build as building
+from pkg.indexing import prepare
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.prepare import Preparer
+from pkg.model import CodeUnit
 
 ROOT = Path(__file__).parents[3]
 FILES = 40
@@ -203,6 +207,24 @@ def test_a_full_disk_keeps_the_store_and_what_was_put(tree: Path, graph: list[st
     written, _, _, found = resume(tree, tmp_path / "graph.db")
     assert written <= FILES - 20
     assert found == graph
+
+
+def test_files_with_internal_errors_are_prepared_again(
+    tree: Path, graph: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extract = extract_unit
+
+    def fail(text: bytes, *rest: Any, **options: Any) -> CodeUnit:
+        if b"class Part3(" in text:
+            raise RuntimeError("made to fail")
+        return extract(text, *rest, **options)
+
+    monkeypatch.setattr(prepare, "extract_unit", fail)
+    stop_build(tree, tmp_path / "graph.db")
+    with closing(open_graph_at(tmp_path / "other.db")) as store:
+        assert [each.path for each in build(str(tree), store, source="shop").errors][:1] == ["shop/part_03.py"]
+    monkeypatch.setattr(prepare, "extract_unit", extract)
+    assert resume(tree, tmp_path / "graph.db")[3] == graph
 
 
 def test_files_that_changed_meanwhile_are_read_again(tmp_path: Path) -> None:
