@@ -145,7 +145,7 @@ class PartLinks:
             key = _hash(self._change.package, part.paths, [self._keys[each] for each in part.imported])
             if not self._keep(part, key):
                 self._solve(part, [parts[each] for each in part.imported], key)
-                gc.collect()  # which a build disables
+                gc.collect(0)  # what this part has made; a build disables collection
 
     def _keep(self, part: Part, key: bytes) -> bool:
         """Return whether the links of a part stay as they are, and note its results."""
