@@ -65,6 +65,11 @@ STATSMODELS = Package("statsmodels", "0.15.0", "b67886b66d9c7ca118526accedb5c6de
 SYMPY = Package("sympy", "1.14.0", "e091cc3e99d2141a0ba2847328f5479b05d94a6635cb96148ccb3f34671bd8f5")
 TWISTED = Package("twisted", "26.10.0", "3732f42af218925a0fe78d6668db55853f7fb532245a89a2669babe7d3000fa8")
 
+AUTHLIB = Package("authlib", "1.9.10", "c62d10e1b23945c6d4c578a16170bfefe4879bd23d4be62edea494993dce70aa")
+ICALENDAR = Package("icalendar", "7.3.2", "f95ce4ff8f41d8ad9ca253a676ef40c672abd3774458d197c215055a0d805cc4")
+MITMPROXY = Package("mitmproxy", "11.0.2", "95db7b57b21320a0c76e59e1d6644daaa431291cdf89419608301424651199b4")
+NETMIKO = Package("netmiko", "4.8.0", "b4875b36604bcc7a72339f3b4d3091ce545ce0b4629f77f7844413b1c380d0e6")
+PYGLET = Package("pyglet", "2.1.19", "5ba6e8cb0b5ac56a284e43ab411e2bbd504191c32a765abdbd6a6c4b7f1ca317")
 LIBROSA = Package("librosa", "0.11.0", "0b6415c4fd68bff4c29288abe67c6d80b587e0e1e2cfb0aad23e4559504a7fa1")
 PLAIN = (
     FLASK,
@@ -78,7 +83,7 @@ PLAIN = (
     Package("dulwich", "1.2.21", "7af063ab230fd9e8d4b864c1cbc5f02a02715e112ed2b9ef4e20acdc63ba94bd"),
     Package("invoke", "3.0.3", "f11327165e5cbb89b2ad1d88d3292b5113332c43b8553b494da435d6ec6f5053"),
     Package("lifelines", "0.30.3", "44802480a28d6cb836c7fea4a54ec0ba220eb31c6d7444589637a8bd66066e8c"),
-    Package("mitmproxy", "11.0.2", "95db7b57b21320a0c76e59e1d6644daaa431291cdf89419608301424651199b4"),
+    MITMPROXY,
     Package("paramiko", "5.1.0", "d9fe6d67a9d0bbf3eb85b051d26ab850b678c02d060f32915b944e5ca6d0d9e1"),
     Package("pydicom", "3.0.2", "abf971a5440f84dbaf42c4b6758e30e62480902584f8b270b9a5d146e278a07b"),
     Package("pypdf", "7.1.1", "04c5680d4b4cfa04ab505b09393fc949860c34a4dad6565284d11a2f5c3ce8b1"),
@@ -86,7 +91,7 @@ PLAIN = (
     Package("scrapy", "2.19.0", "44c1ad4b008f1976e946c75b2adce0e448cbfe470c584b1b59469abf270e8013"),
     Package("skyfield", "1.55", "9f98964855067460c94aa81a337194136f4a97a62ba8bbbfac1b8556f2b66ad4"),
     Package("apscheduler", "3.11.3", "bbeb2ec02d23d3c06a6c07ed7f0f3939ada6680eb121fae809a69bb42c537a30"),
-    Package("authlib", "1.9.10", "c62d10e1b23945c6d4c578a16170bfefe4879bd23d4be62edea494993dce70aa"),
+    AUTHLIB,
     Package("chess", "1.10.0", "48ff7c084a370811819cfc753c2ee159942356ada70824666bd01ee3fca170d0"),
     Package("cookiecutter", "2.7.1", "cee50defc1eaa7ad0071ee9b9893b746c1b3201b66bf4d3686d0f127c8ed6cf9"),
     Package("coverage", "7.17.5", "4b47222f9727cd1476518ce6daaec7cf7c13f72eaeef8b1f8bb68f98b2372094"),
@@ -96,7 +101,7 @@ PLAIN = (
     Package("imapclient", "4.1.0", "5fd62ab2a099494ed2a5a21e7bda03c1e99e3d55bdedb4e9c12c8176873a8fe4"),
     Package("luigi", "3.8.1", "ea974b26157c327ae8f6a6f9e0ddaa09d868ce8a4010f7631c383614e0152318"),
     Package("mesa", "3.3.1", "04d5d3ddbe7e7f8ad1a12b0d56ca02551dc92dc097aa6a984a77d7fa967ac2ba"),
-    Package("netmiko", "4.8.0", "b4875b36604bcc7a72339f3b4d3091ce545ce0b4629f77f7844413b1c380d0e6"),
+    NETMIKO,
     Package("openpyxl", "3.1.5", "5282c12b107bffeef825f4617dc029afaf41d0ea60823bbb665ef3079dc79de2"),
     Package("paho-mqtt", "2.2.0", "3243630f7c2b05f71d1de8c6f59865eb04d3a59ae8c866e92377faed6753db4d"),
     Package("pdfminer-six", "20260107", "366585ba97e80dffa8f00cebe303d2f381884d8637af4ce422f1df3ef38111a9"),
@@ -206,11 +211,11 @@ SWEPT = (
 
 
 HELD_OUT = (
-    Package("icalendar", "7.3.2", "f95ce4ff8f41d8ad9ca253a676ef40c672abd3774458d197c215055a0d805cc4"),
+    ICALENDAR,
     Package("ldap3", "2.9.1", "5869596fc4948797020d3f03b7939da938778a0f9e2009f7a072ccf92b8e8d70"),
     Package("mutagen", "1.48.1", "4f077fe87d3fc7fba259aa63d8c026b18382ca6a42ef37c61e16f1b1b5b82fe7"),
     Package("pvlib", "0.16.1", "4e61b5228a13f782413d7cf8cc48eb6e62e7bf55d155958fa9fd72420b63603d"),
-    Package("pyglet", "2.1.19", "5ba6e8cb0b5ac56a284e43ab411e2bbd504191c32a765abdbd6a6c4b7f1ca317"),
+    PYGLET,
     Package("tornado", "6.6.1", "1b6ff57cc69b339f8feb9e7b567b0e0eacb16bfaf234159496623ef7a67ba640"),
     Package("zeroconf", "0.154.0", "039509dddf6f54cab9d5029da6577218875ea66215f8cc54eb3bd4c70c9df5b4"),
 )
@@ -233,6 +238,60 @@ EVERYDAY = (
     Package("trio", "0.35.0", "9a062a029487c1bdbcc1b2543b729a0bde857ce478b1512c84f391f628e0c5c9"),
 )
 """Packages kept aside, with questions in everyday words that avoid the words of the code."""
+
+GROWING = (
+    Package("dagster", "1.13.29", "65f7bf2f52c0c1219cb1ca63a1f0f95a1af83d12e94ebec7598e47ee49889859"),
+    ICALENDAR,
+    Package("tensorflow-probability", "0.25.0", "f3f4d6431656c0122906888afe1b67b4400e82bd7f254b45b92e6c5b84ea8e3e"),
+    Package("cirq-core", "1.7.0", "9d2e9610b06e2b2b2195184f44c0df4e94f31485831f8e1c6a96c858b7897bce"),
+    Package("neutron", "29.0.0", "6e998e2e55d233ff757f3ae1d53dd8dfd2cb455a01868e494c22fd6b8b0aba36"),
+    Package("nilearn", "0.14.1", "725206484e9fb3f6691f9c2d20204a068759d5072f12055324702ee0cb2bbe8a"),
+    STATSMODELS,
+    ASTROPY,
+    AUTHLIB,
+    Package("keras", "3.15.1", "836460e480930acbd19bb7a17e62f9ecad40e8a9af9a651fc8d0586a96d27e20"),
+    Package("cinder", "29.0.0", "da8b1441740fb2dcfd76138607c6a96fc14d2548826741a6246bbd0d73f88860"),
+    Package("music21", "10.5.1", "dc3309498c4c95cebdf8d4f20c868deb6b63bce1d929cad4f51a7ccc982987b1"),
+    Package("numpy", "2.5.5", "824025655df929268bfe6b47ed91a00d14209a6f760847cf150be446829e1ce4"),
+    Package("jax", "0.12.0.1", "e9dfd256ba090259b10f97f0755d4fc92535b8cb38c0a40df6488a8c8a7dd8ae"),
+    SCIPY,
+    Package("qiskit", "2.6.2", "e8578003e39facf72289fafae1542e38646e5cae7c93665f004046efa5797669"),
+    Package("wagtail", "8.0.1", "1e6ad5c7891a54efce1400e168298b5a2cc343b642cee89c31bf5ec30c98b26c"),
+    MITMPROXY,
+    Package("holoviews", "1.23.2", "0742d9d1dbc645611f04f8b948558febf556f712872a1e5bc96c37790722e6ca"),
+    NLTK,
+    Package("pennylane", "0.45.1", "b8cc7f590c43281b6e35b3a35707e9583c6b7babeb31dcf6f1cbde32a754ab93"),
+    Package("dask", "2026.8.0", "ccc0c83a189b0398602435189771d28dad7b5773b6089bb8dce14ae732dd782c"),
+    DJANGO,
+    NETMIKO,
+    SCIKIT_LEARN,
+    Package("ray", "2.60.0", "7f7fb209a2df375f141e8d0e132e7644b8e8efe3855b70f4844fbfb14ea6672c"),
+    Package("transformers", "5.23.0", "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf"),
+    PANDAS,
+    PYGLET,
+    SQLALCHEMY,
+    SYMPY,
+    Package("bokeh", "3.10.2", "511f0c3ecbd396012b65b677826c92ccfa4e951a25484da068fed46b1183b154"),
+    Package("apache-airflow", "2.11.0", "e3449d46916be2cf7e6068b86dbd958577306e22407e6493ef2ae83a0c73a424"),
+    TWISTED,
+    Package("deepchem", "2.8.0", "042c7639770e69b127f3df5e5bdf139893caa1706d512893d78728fd0a2de8b0"),
+    Package("mne", "1.13.2", "36bbdd9fdc68431309a75e9dc6331b9de085cb6836688ac50b7b89f141a83cc3"),
+    Package("nova", "34.0.0", "8b46997836961762608e6e46e6d4945325d8a1fb8004e79e552e55839061f10c"),
+    NETWORKX,
+    Package("biopython", "1.88", "410eaa083fcc308b44c7051e597ae2f39e4068754bdd605cc32aed025aa132d0"),
+    SPHINX,
+    Package("monai", "1.6.1", "dbd3b1dd309e752e0477ed73fde03b92f80ac74bfb8a8c4260f018b5d6ab2b0b"),
+    Package("yt", "4.4.3", "27daecada56f0ddbda4f18e6466cc097f4eee63251806656f638448643524069"),
+    Package("apache-beam", "2.77.0", "2d42b64e1c722f4a37a479d91c1091e8cbb301d1087d7862092df2cadd1919c2"),
+    Package("torch-geometric", "2.8.1", "b628de243c0893f3435b6eca9a7bbc07f3219293ed27c974b8929aaae42e65d0"),
+    Package("matplotlib", "3.11.2", "1944895967f87c84c9b4bad29a707b31f5b36df4a3a2339ea1f8ea3ce5105539"),
+    Package("mlflow", "3.18.0", "be7d84ba0d0b12392f5b53260cdb3e6d7b7ef4b80c29da90a89b5a1f6db7102f"),
+    Package("evennia", "6.1.0", "de7ee2a778c4d08fe25f3ff3522313021874377792435faee9db8d11560e58a7"),
+    Package("pyomo", "6.10.1", "9efddbc4c83971189047e734ba108ca6fdde8ff3390e0944e6eb928db0707ecd"),
+    Package("dipy", "1.12.1", "5f88f5eb386f945903209cfaba7321cd31d42521d622f3ded6bf4d75d7f716ce"),
+    Package("openmdao", "3.45.1", "2ac96fcd3ebd4f3096d527f6f792f4b5ddb8823093c2fff1f89f147159fab6da"),
+)
+"""Large packages in a fixed order, for folders of many files."""
 
 
 def fetch_package(package: Package, cache: Path) -> Path:
