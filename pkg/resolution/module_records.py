@@ -43,7 +43,7 @@ class ModuleRecord:
 
     def pack_facts(self) -> bytes:
         """Pack the outline, lookups and heads of classes."""
-        return _SIZE.pack(len(self.outline)) + self.outline + pack_json([self.consulted, self.heads])
+        return join_outline(self.outline, pack_json([self.consulted, self.heads]))
 
     def pack_flows(self) -> bytes:
         """Pack the values that crossed the boundary; each text and each set is stored once."""
@@ -87,8 +87,13 @@ def unpack_facts(packed: bytes) -> tuple[list[str], dict[str, int]]:
     return consulted, heads
 
 
+def join_outline(outline: bytes, rest: bytes) -> bytes:
+    """Join a packed outline and what else is known of a module."""
+    return _SIZE.pack(len(outline)) + outline + rest
+
+
 def cut_outline(packed: bytes) -> tuple[bytes, bytes]:
-    """Split packed facts into the outline and the rest."""
+    """Split what `join_outline` has joined into the outline and the rest."""
     end: int = _SIZE.size + _SIZE.unpack_from(packed)[0]
     return packed[_SIZE.size : end], packed[end:]
 

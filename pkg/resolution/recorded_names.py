@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from ast import literal_eval
+from collections.abc import Iterable
 from typing import Any
 
 from pkg.resolution import variables as v
@@ -199,3 +200,12 @@ def find_container(name: str) -> str | None:
     """Return the container's part of a variable name; None for variables of other owners."""
     spelled = json.loads(name)[0] if name.startswith('[["v","Container"') else None
     return _ENCODER.encode(spelled) if spelled is not None else None
+
+
+def group_by_container(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of variables of containers, by the container's part."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if (owner := find_container(name)) is not None:
+            found.setdefault(owner, []).append(name)
+    return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from pkg.resolution.module_records import ModuleRecord, Names, SetNames, begin_record
 from pkg.resolution.program import ModuleInfo
-from pkg.resolution.recorded_names import RecordedNames, find_container
+from pkg.resolution.recorded_names import RecordedNames, find_container, group_by_container
 from pkg.resolution.value_sets import EMPTY, Container, Value, Values
 from pkg.resolution.variables import Home, Schedule, Variable
 
@@ -85,13 +85,9 @@ class ReplaySchedule(Schedule):
         home = container.code.module
         if home not in self.live and container not in self._opened:
             self._opened.add(container)
-            items = self._items.get(home.path)
-            if items is None:
-                items = self._items[home.path] = {}
-                for name in self._find_record(home.path).shown:
-                    if (owner := find_container(name)) is not None:
-                        items.setdefault(owner, []).append(name)
-            for name in items.get(self.names.spell_container(container), ()):
+            if home.path not in self._items:
+                self._items[home.path] = group_by_container(self._find_record(home.path).shown)
+            for name in self._items[home.path].get(self.names.spell_container(container), ()):
                 self.names.find_variable(home, name)
         return container.keyed
 

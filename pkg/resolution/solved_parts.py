@@ -6,7 +6,6 @@ when code of another part first uses them. Nothing that another part does change
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -14,9 +13,9 @@ from hashlib import blake2b
 from pkg.local_errors import LocalErrors
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_outlines import ModuleOutline, unpack_outline
-from pkg.resolution.module_records import pack_json, unpack_json
+from pkg.resolution.module_records import cut_outline, join_outline, pack_json, unpack_json
 from pkg.resolution.program import Code, ModuleInfo, Program
-from pkg.resolution.recorded_names import RecordedNames, find_container
+from pkg.resolution.recorded_names import RecordedNames, group_by_container
 from pkg.resolution.static_facts import list_facts, list_heads
 from pkg.resolution.value_sets import Container, Values
 from pkg.resolution.variables import SUBSTITUTES, Home, Schedule, Variable
@@ -24,7 +23,6 @@ from pkg.units import UnitText
 
 SHARED = ""
 """Path of the results that belong to no file."""
-_SIZE = struct.Struct("<I")  # bytes of an outline
 
 
 @dataclass(slots=True)
@@ -47,22 +45,17 @@ class FileResults:
             [texts.setdefault(each, len(texts)) for each in (name, *values)]
             for name, values in sorted(self.values.items())
         ]
-        return _SIZE.pack(len(self.outline)) + self.outline + pack_json([list(texts), listed])
-
-
-def _cut(packed: bytes) -> tuple[bytes, bytes]:
-    end: int = _SIZE.size + _SIZE.unpack_from(packed)[0]
-    return packed[_SIZE.size : end], packed[end:]
+        return join_outline(self.outline, pack_json([list(texts), listed]))
 
 
 def read_outline(packed: bytes) -> ModuleOutline:
     """Return the outline of packed results."""
-    return unpack_outline(_cut(packed)[0])
+    return unpack_outline(cut_outline(packed)[0])
 
 
 def read_values(packed: bytes) -> dict[str, list[str]]:
     """Return the values of packed results."""
-    texts, listed = unpack_json(_cut(packed)[1])
+    texts, listed = unpack_json(cut_outline(packed)[1])
     return {texts[name]: [texts[each] for each in values] for name, *values in listed}
 
 
@@ -107,10 +100,7 @@ class PartSchedule(Schedule):
         if home in self._solved and container not in self._opened:
             self._opened.add(container)
             if home not in self._items:
-                items = self._items[home] = dict[str, list[str]]()
-                for name in self._list_values(home):
-                    if (owner := find_container(name)) is not None:
-                        items.setdefault(owner, []).append(name)
+                self._items[home] = group_by_container(self._list_values(home))
             for name in self._items[home].get(self.names.spell_container(container), ()):
                 self.names.find_variable(home, name)
         return container.keyed
@@ -132,11 +122,11 @@ class PartSchedule(Schedule):
 
 @dataclass(frozen=True, slots=True)
 class SolvedFiles:
-    """Access to the results of solved parts, by path; SHARED with a number of the part for those of no file."""
+    """The results of imported parts."""
 
-    outlines: Mapping[str, ModuleOutline]
-    shared: Iterable[Mapping[str, list[str]]]  # of each imported part
-    find_values: Callable[[str], Mapping[str, list[str]]]
+    outlines: Mapping[str, ModuleOutline]  # by path
+    shared: Iterable[Mapping[str, list[str]]]  # values that belong to no file, of each part
+    find_values: Callable[[str], Mapping[str, list[str]]]  # of a file by its path
 
 
 def solve_part(units: Mapping[str, UnitText], package: str, errors: LocalErrors, solved: SolvedFiles) -> Machine:

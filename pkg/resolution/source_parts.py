@@ -57,7 +57,7 @@ def order_parts(
 ) -> list[Part]:
     """Return the parts, each after those that it imports; parts that import one another are one.
 
-    folders: the folder of the part of each path. imports: those of each file; what may be a library makes no order.
+    folders: the folder of the part of each path. imports: those of each file.
     """
     import networkx as nx
 
