@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from pkg.indexing.solved_links import digest_soundly, extract_again, list_paths, move_links
+from pkg.indexing.solved_links import digest_soundly, extract_again, move_links
 from pkg.indexing.spool import Spool
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
@@ -56,7 +56,7 @@ class _Records(Mapping[str, LinkRecord]):
         return len(self._notes)
 
 
-class _Units(Mapping[str, UnitText]):
+class _Units:
     """Extracted files of a source: new ones, and unchanged ones by their records; texts are those in the store."""
 
     def __init__(
@@ -65,7 +65,7 @@ class _Units(Mapping[str, UnitText]):
         self._store, self._source, self._change = store, source, change
         self._records, self._errors = records, errors
 
-    def __getitem__(self, path: str) -> UnitText:
+    def read(self, path: str) -> UnitText:
         """Return a file."""
         found = self._change.fresh.get(path)
         if found is None:
@@ -79,19 +79,13 @@ class _Units(Mapping[str, UnitText]):
     def list_imports(self, path: str) -> Sequence[Import]:
         """Return the imports of a file, without reading its text if it is unchanged."""
         packed = b"" if path in self._change.fresh else self._records.get(path, _NONE).unit
-        return unpack_unit(self._source, path, packed).imports if packed else self[path].imports
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(list_paths(self._change)))
-
-    def __len__(self) -> int:
-        return len(list_paths(self._change))
+        return unpack_unit(self._source, path, packed).imports if packed else self.read(path).imports
 
 
 class _PartUnits(Mapping[str, UnitText]):
     """Some files of a source, each read once."""
 
-    def __init__(self, units: Mapping[str, UnitText], paths: tuple[str, ...]) -> None:
+    def __init__(self, units: _Units, paths: tuple[str, ...]) -> None:
         self._units, self._paths = units, paths
         self._read: dict[str, UnitText] = {}
         self._known = frozenset(paths)
@@ -102,7 +96,7 @@ class _PartUnits(Mapping[str, UnitText]):
         if found is None:
             if path not in self._known:
                 raise KeyError(path)
-            found = self._read[path] = self._units[path]
+            found = self._read[path] = self._units.read(path)
         return found
 
     def __iter__(self) -> Iterator[str]:
