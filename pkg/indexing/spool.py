@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, MutableMapping
 
 from pkg.resolution.link_record import pack_unit, unpack_unit
+from pkg.resolution.source_parts import MOST_FILES
 from pkg.resources import open_scratch
 from pkg.units import UnitText
 
 MOST_BYTES = 64 << 20  # kept in memory
-MOST_UNITS = 2_000  # kept in memory, some 50 KB each
 _SIZE = 4  # bytes of the size of a packed file without its text
 _CREATE = "CREATE TABLE spool (path TEXT PRIMARY KEY, value BLOB)"
 _PUT = "INSERT OR REPLACE INTO spool VALUES (?, ?)"
@@ -73,7 +73,7 @@ class Spool(MutableMapping[str, bytes]):
 class UnitSpool(MutableMapping[str, UnitText]):
     """Extracted files of a source by path; beyond a number of files all are packed in a spool."""
 
-    def __init__(self, source: str, most: int = MOST_UNITS) -> None:
+    def __init__(self, source: str, most: int = MOST_FILES) -> None:
         """Create an empty one; most: files kept unpacked."""
         self._source, self._most = source, most
         self._kept: dict[str, UnitText] = {}
