@@ -148,16 +148,17 @@ def _update(found: Input, store: GraphStore, options: BuildOptions, clock: Stage
     with _without_collector(), store.write() as writer:
         known_sources = [each for each in store.sources() if each.name == found.source.name]
         errors = store.errors(found.source.name)
-        is_unfinished = not (known_sources and store.generation())
-        outdated = {*list_outdated(errors), *list_reread(found, store)}
-        if is_unfinished:  # its errors are noted at its end
-            outdated.update(list_lost(store, found.source.name))
+        outdated = [*list_outdated(errors), *list_reread(found, store)]
         writer.put_source(found.source)  # first: this removes leftovers of another import
-        with closing(KnownUnits(store.fingerprints(found.source.name), outdated)) as known:
+        with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
+            is_resumed = known.count() > 0 and not (known_sources and store.generation())
+            known.forget_content(outdated)
+            if is_resumed:  # whose errors would have been noted at its end
+                known.forget_content(list_lost(store, found.source.name))
             plan = replace(
                 compare(found, known),
                 is_moved=any(each.package != found.source.package for each in known_sources),
-                is_resumed=known.count() > 0 and is_unfinished,
+                is_resumed=is_resumed,
                 errors=errors,
             )
             if plan.is_resumed:

@@ -5,7 +5,7 @@ The known units of a source are kept on disk, so that memory does not grow with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ _CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content T
 _PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
 _GET = "SELECT fingerprint, content FROM unit WHERE path = ?"
 _COUNT = "SELECT count(*) FROM unit"
+_FORGET = "UPDATE unit SET fingerprint = '', content = '' WHERE path = ?"
 _SEE = "UPDATE unit SET is_seen = 1 WHERE path = ?"
 _SEEN = "SELECT path FROM unit WHERE is_seen ORDER BY path"
 _UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
@@ -39,10 +40,14 @@ _UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
 class KnownUnits:
     """The units that the store has of a source, and which of them the input still has."""
 
-    def __init__(self, units: Iterable[tuple[str, str, str]], outdated: Collection[str] = ()) -> None:
-        """Store (path, fingerprint, content hash) of each unit in a temporary file; outdated units are read again."""
+    def __init__(self, units: Iterable[tuple[str, str, str]]) -> None:
+        """Store (path, fingerprint, content hash) of each unit in a temporary file."""
         self._connection = open_scratch(_CREATE)
-        self._connection.executemany(_PUT, ((unit[0], "", "") if unit[0] in outdated else unit for unit in units))
+        self._connection.executemany(_PUT, units)
+
+    def forget_content(self, paths: Iterable[str]) -> None:
+        """Forget fingerprint and content hash of some units, which are then read again."""
+        self._connection.executemany(_FORGET, ((path,) for path in paths))
 
     def find(self, path: str) -> tuple[str, str]:
         """Return fingerprint and content hash of the unit at a path; two empty strings if it is unknown."""
