@@ -304,7 +304,7 @@ class EmbeddedTerms:
         self.read_inside = reader.read_inside
         self.find_fragments = find_fragments
         self._get_node, self._get_meta = get_node, get_meta
-        self._cache = TextCache(lambda: self.path, self._list_stored)
+        self._cache = TextCache(lambda: self.path)
 
     def read_nodes(self, ids: Collection[str]) -> list[Node]:
         """Return nodes in the order of their ids."""
@@ -312,15 +312,15 @@ class EmbeddedTerms:
 
     def open_terms(self, label: Label) -> TextSegment:
         """Return the terms of the group of a label in the current generation."""
-        return self._cache.open_terms(self._read_stamp(), label)
+        return self._cache.open_terms(self._read_stamp(), label, self._list_stored)
 
     def write(self) -> None:
         """Write the file of the current generation."""
-        self._cache.write(self._read_stamp())
+        self._cache.write(self._read_stamp(), self._list_stored)
 
     def repair(self) -> list[str]:
         """Rewrite a damaged file; return a message if so."""
-        return self._cache.repair(self._read_stamp())
+        return self._cache.repair(self._read_stamp(), self._list_stored)
 
     def _read_stamp(self) -> str:
         return str(self._get_meta("stamp"))

@@ -8,7 +8,8 @@ one costs more than comparing it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +37,8 @@ MIN_CANDIDATES, CANDIDATES_PER_RESULT = 80, 6
 INDEX_LIMIT = 10_000  # most hits that 2026.x returns
 EXACT_BELOW = 2_000  # number of matching nodes up to which all are compared: faster than the index, and exact
 SAME_SCORE = 1e-6  # error of the server's single precision
+CACHED_GRAPHS = 4  # graphs whose terms a process keeps in memory
+CACHED_FILES = 16  # graphs whose terms a user keeps on disk, the last written
 
 Vector = npt.NDArray[np.float32]
 
@@ -229,7 +232,7 @@ class ServerTerms:
         self._reader = reader
         self.read_nodes = get_nodes
         self._get_inside = get_inside
-        self._cache = TextCache(partial(find_terms_file, address), self._list_stored)
+        self._cache = find_terms_cache(address)
 
     def read_inside(self, node: Node) -> list[Node]:
         """Return the nodes inside a node."""
@@ -243,15 +246,25 @@ class ServerTerms:
 
     def open_terms(self, label: Label) -> TextSegment:
         """Return the terms of the group of a label in the current generation."""
-        return self._cache.open_terms(self._reader.view.stamp, label)
+        return self._cache.open_terms(self._reader.view.stamp, label, self._list_stored)
 
     def repair(self) -> list[str]:
         """Rewrite a damaged file of terms; return a message if so."""
-        return self._cache.repair(self._reader.view.stamp)
+        return self._cache.repair(self._reader.view.stamp, self._list_stored)
 
     def _list_stored(self) -> Iterator[StoredTerms]:
         for record in self._reader.stream(cypher.LIST_TERMS, ready=self._reader.view.ready):
             yield parse_id(record["id"]), record["source"], record["terms"]
+
+
+@lru_cache(maxsize=CACHED_GRAPHS)
+def find_terms_cache(address: str) -> TextCache:
+    """Return the cached terms of the graph at an address, which all stores of this process share."""
+    with suppress(OSError):  # no folder yet, or another process removes files
+        files = find_terms_file(address).parent.glob("terms-*")
+        for old in sorted(files, key=lambda path: path.stat().st_mtime)[:-CACHED_FILES]:
+            old.unlink()
+    return TextCache(partial(find_terms_file, address))
 
 
 def find_terms_file(address: str) -> Path:

@@ -71,7 +71,7 @@ def test_files_in_the_cache_folder_are_private(tmp_path: Path, mask: int) -> Non
     place = tmp_path / "cache" / "pkg"
     with set_umask(mask):
         VectorCache(place / "vectors.db").close()
-        TextCache(lambda: place / "terms", lambda: iter(())).write("stamp")
+        TextCache(lambda: place / "terms").write("stamp", lambda: iter(()))
     assert list_modes(place) == {"vectors.db": 0o600, "terms": 0o600}
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
 
