@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 _READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value, Label.FACT.value)  # the rest is derived from them
 
 
-def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1) -> BulkReport:
+def export_bulk(
+    store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1, part_bytes: int | None = None
+) -> BulkReport:
     """Write CSV files, the command that imports them and the schema into a new or empty folder (P-10).
 
     jobs: worker processes, 0 for one per processor. If writing fails, the folder is left empty.
+    part_bytes: size from which the rows of a label continue in another file; None: 64 MB.
     Raises StoreMissingError without a graph, UsageError for vectors of a service, and PathError or StoreFullError
     for the folder.
     """
@@ -41,7 +44,11 @@ def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1
         raise StoreMissingError(f"no graph in {store.address} yet; run: pkg build PATH")
     _check_offline(encoder)
     options = BuildOptions(encoder, jobs)
-    with _fill_folder(Path(folder)) as place, closing(CsvFiles(place)) as files, closing(BulkWriter(files)) as writer:
+    with (
+        _fill_folder(Path(folder)) as place,
+        closing(CsvFiles(place, part_bytes)) as files,
+        closing(BulkWriter(files)) as writer,
+    ):
         with _spool_units(store) as path, open_export(path) as inputs:
             for found in inputs:
                 _write_source(writer, store, found, options)

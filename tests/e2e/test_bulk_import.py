@@ -42,6 +42,7 @@ AWKWARD = {
     "odd/empty.py": "",
     "odd/broken.py": "def broken(:\n    pass\n",
 }
+PART_BYTES = 50_000  # several files of a label
 ROWS = ("import os\n\ndef f():\n    return os\n", "x = 1\nimport os\n\ndef f():\n    return os\n", "def g(): pass\n")
 
 pytestmark = pytest.mark.server
@@ -61,7 +62,9 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore
 @pytest.fixture(scope="module")
 def files(embedded: EmbeddedStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files") / "import"
-    export_bulk(embedded, folder)
+    export_bulk(embedded, folder, part_bytes=PART_BYTES)
+    assert (folder / "Block-3.csv").exists()
+    assert (folder / "CALLS-2.csv").exists()
     return folder
 
 
@@ -85,10 +88,9 @@ def imported(
 
 def read_arguments(files: Path) -> list[str]:
     """Read the arguments from the script, with absolute file names."""
-    words = re.findall(
-        r"--[\w-]+=[\w.+=-]+(?=\s)", (files / "import.sh").read_text(encoding="utf-8").partition("database import")[2]
-    )
-    return [re.sub(r"=(\w+\.csv)$", rf"={files}/\1", word) for word in words]
+    script = (files / "import.sh").read_text(encoding="utf-8").partition("database import")[2]
+    words = re.findall(r"--[\w-]+=[\w.+=,-]+(?=\s)", script)
+    return [re.sub(r"([=,])([\w-]+\.csv)", rf"\1{files}/\2", word) for word in words]
 
 
 def test_the_imported_graph_equals_the_exported_one_line_by_line(embedded: EmbeddedStore, imported: Neo4jStore) -> None:

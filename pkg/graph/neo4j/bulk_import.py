@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
@@ -123,15 +122,23 @@ _RENDER: dict[str, Callable[[Any], str]] = {
 }
 
 
-class CsvFiles:
-    """A folder of open CSV files, one for each label and each type of relationship."""
+PART_BYTES = 64 << 20
+"""Size from which the rows of a label or type continue in another file: one file of a large graph would be too large
+to copy, compress or send."""
 
-    def __init__(self, folder: Path) -> None:
+
+class CsvFiles:
+    """A folder of CSV files for each label and each type of relationship, of which the first has the header."""
+
+    def __init__(self, folder: Path, part_bytes: int | None = None) -> None:
         self._folder = folder
-        self._opened = ExitStack()
-        self._files: dict[str, IO[bytes]] = {}
+        self._part_bytes = part_bytes or PART_BYTES
+        self._opened: dict[str, IO[bytes]] = {}  # the last file of each label or type
+        self._room: dict[str, int] = {}  # bytes that it may still take
+        self.parts: dict[str, list[str]] = {}  # file names of each label and type
         self.nodes: dict[str, int] = {}  # rows written per label
         self.relations: dict[str, int] = {}  # rows written per type
+        self.multiline: list[str] = []  # file names with line breaks inside rows
         self.longest = 0  # bytes of the longest row, which must fit the buffer of the import
 
     def put_nodes(self, label: str, nodes: Iterable[Properties]) -> None:
@@ -152,23 +159,46 @@ class CsvFiles:
         self.relations[kind] = self.relations.get(kind, 0) + len(rows)
 
     def _write(self, name: str, header: str, rows: list[str]) -> None:
-        file = self._files.get(name)
-        if file is None:
-            file = self._files[name] = self._opened.enter_context((self._folder / f"{name}.csv").open("wb"))
-            file.write(header.encode())
+        if name not in self._opened:
+            self._open_part(name).write(header.encode())
+        file = self._opened[name]
         for row in rows:
             data = row.encode("utf-8", "replace")
             self.longest = max(self.longest, len(data))
+            if self._room[name] < min(len(data), self._part_bytes):
+                file = self._open_part(name)
+            self._room[name] -= len(data)
             file.write(data)
+            if _has_line_breaks(data) and self.parts[name][-1] not in self.multiline:
+                self.multiline.append(self.parts[name][-1])
+
+    def _open_part(self, name: str) -> IO[bytes]:
+        """Open the next file of a label or type: Function.csv, then Function-2.csv."""
+        if name in self._opened:
+            self._opened[name].close()
+        parts = self.parts.setdefault(name, [])
+        parts.append(f"{name}-{len(parts) + 1}.csv" if parts else f"{name}.csv")
+        self._room[name] = self._part_bytes
+        file = self._opened[name] = (self._folder / parts[-1]).open("wb")
+        return file
+
+    def list_paths(self, name: str, folder: Path) -> str:
+        """Return the paths of the files of a label or type as the import expects them, header first."""
+        return ",".join(str(folder / part) for part in self.parts[name])
 
     def flush(self) -> None:
         """Flush all files."""
-        for file in self._files.values():
+        for file in self._opened.values():
             file.flush()
 
     def close(self) -> None:
         """Close all files."""
-        self._opened.close()
+        for file in self._opened.values():
+            file.close()
+
+
+def _has_line_breaks(row: bytes) -> bool:
+    return row.find(b"\n") < len(row) - 1 or b"\r" in row
 
 
 def _render_row(node: Properties, renders: list[tuple[str, Callable[[Any], str]]]) -> str:
@@ -224,12 +254,18 @@ def list_arguments(files: CsvFiles, folder: Path = Path()) -> list[str]:
     return [
         "--overwrite-destination=true",
         "--id-type=string",
-        "--multiline-fields=true",
+        *_list_multiline(files, folder),
         "--array-delimiter=U+001F",
         f"--read-buffer-size={buffer}",
-        *(f"--nodes={label}={folder / label}.csv" for label in sorted(files.nodes)),
-        *(f"--relationships={kind}={folder / kind}.csv" for kind in sorted(files.relations)),
+        *(f"--nodes={label}={files.list_paths(label, folder)}" for label in sorted(files.nodes)),
+        *(f"--relationships={kind}={files.list_paths(kind, folder)}" for kind in sorted(files.relations)),
     ]
+
+
+def _list_multiline(files: CsvFiles, folder: Path) -> list[str]:
+    """Return the arguments that name the files with line breaks: the import reads the others in parallel."""
+    paths = ",".join(str(folder / part) for part in files.multiline)
+    return ["--multiline-fields-format=v2", f"--multiline-fields={paths}"] if paths else []
 
 
 def list_schema(create_vector_index: str, dimension: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -39,12 +40,23 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 
 def read_rows(folder: Path, name: str) -> list[dict[str, str]]:
-    """Read a file as a table with the column names of its header, without types."""
+    """Read the files of a label or type as a table with the column names of the header, without types."""
     limit = csv.field_size_limit(1 << 30)
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
+    rows: list[list[str]] = []
+    for part in list_parts(folder, name):
+        with part.open(encoding="utf-8", newline="") as file:
+            rows += csv.reader(file)
+    header, *rows = rows
     csv.field_size_limit(limit)
     return [dict(zip((column.split(":")[0] or column for column in header), row, strict=True)) for row in rows]
+
+
+def list_parts(folder: Path, name: str) -> list[Path]:
+    """List the files of a label or type in their order."""
+    return sorted(
+        [*folder.glob(f"{name}.csv"), *folder.glob(f"{name}-*.csv")],
+        key=lambda part: int(part.stem.partition("-")[2] or 1),
+    )
 
 
 def list_relations(lines: list[dict[str, Any]], name: str) -> list[tuple[str, str, str]]:
@@ -112,11 +124,44 @@ def test_the_script_names_every_file_and_a_buffer_for_the_longest_row(tmp_path: 
         build(str(write_tree(tmp_path / "huge", {"huge.py": huge})), opened, max_file_size=1 << 30)
         export_bulk(opened, tmp_path / "files")
     script, guide = ((tmp_path / "files" / name).read_text(encoding="utf-8") for name in ("import.sh", "README.md"))
-    for file in (tmp_path / "files").glob("*.csv"):
-        assert f"{file.stem}={file.name}" in script
-        assert f"{file.stem}={file.name}" in guide
+    names = [file.name for file in (tmp_path / "files").glob("*.csv")]
+    for text in (script, guide):
+        named = [
+            name for files in re.findall(r"--(?:nodes|relationships)=\w+=(\S+)", text) for name in files.split(",")
+        ]
+        assert sorted(named) == sorted(names)
     buffer = int(script.partition("--read-buffer-size=")[2].split()[0])
     assert buffer >= 2 * len(huge)
+
+
+def test_rows_continue_in_files_of_a_bounded_size_that_the_script_names_in_order(
+    store: EmbeddedStore, tmp_path: Path
+) -> None:
+    one, several = (export_bulk(store, tmp_path / str(size), part_bytes=size) for size in (1 << 30, 2000))
+    for name in {**one.nodes, **one.relations}:
+        rows = [[str(row | {"stamp": ""}) for row in read_rows(Path(each.folder), name)] for each in (one, several)]
+        assert name in ("Source", "PkgStore") or rows[0] == rows[1]
+    folder = Path(several.folder)
+    parts = list_parts(folder, "Block")
+    assert len(parts) > 2
+    assert f"--nodes=Block={','.join(part.name for part in parts)} " in (folder / "import.sh").read_text()
+    header = parts[0].read_bytes().splitlines(keepends=True)[0]
+    assert not any(header in part.read_bytes() for part in parts[1:])
+    for part in folder.glob("*.csv"):
+        size, longest = part.stat().st_size, max(len(row) for row in part.read_bytes().split(b'\n"'))
+        assert size <= 2000 + len(header) + longest
+
+
+def test_the_script_names_the_files_with_line_breaks(tmp_path: Path) -> None:
+    for text, lines in (("def f(): pass", []), ("def f():\n    pass", ["Function.csv"])):
+        folder = tmp_path / str(len(text))
+        with closing(open_graph_at(folder.with_suffix(".db"))) as opened:
+            build(str(write_tree(folder / "tree", {"a.py": text})), opened)
+            export_bulk(opened, folder / "files")
+        script = (folder / "files" / "import.sh").read_text(encoding="utf-8")
+        found = re.search(r"--multiline-fields=(\S+)", script)
+        assert (sorted(found[1].split(",")) if found else []) == lines
+        assert ("--multiline-fields-format=v2" in script) == bool(lines)
 
 
 def test_the_schema_makes_every_index_of_the_online_store(store: EmbeddedStore, tmp_path: Path) -> None:
