@@ -152,18 +152,6 @@ def test_rows_continue_in_files_of_a_bounded_size_that_the_script_names_in_order
         assert size <= 2000 + len(header) + longest
 
 
-def test_the_script_names_the_files_with_line_breaks(tmp_path: Path) -> None:
-    for text, lines in (("def f(): pass", []), ("def f():\n    pass", ["Function.csv"])):
-        folder = tmp_path / str(len(text))
-        with closing(open_graph_at(folder.with_suffix(".db"))) as opened:
-            build(str(write_tree(folder / "tree", {"a.py": text})), opened)
-            export_bulk(opened, folder / "files")
-        script = (folder / "files" / "import.sh").read_text(encoding="utf-8")
-        found = re.search(r"--multiline-fields=(\S+)", script)
-        assert (sorted(found[1].split(",")) if found else []) == lines
-        assert ("--multiline-fields-format=v2" in script) == bool(lines)
-
-
 def test_the_schema_makes_every_index_of_the_online_store(store: EmbeddedStore, tmp_path: Path) -> None:
     export_bulk(store, tmp_path / "files")
     old, new = ((tmp_path / "files" / f"schema-{name}.cypher").read_text(encoding="utf-8") for name in ("5", "2026"))
