@@ -96,7 +96,7 @@ def main(interpreters: list[str]) -> None:
     write("dev.txt", ["-r run.txt", *render(subtract(dev, run))])
     bench = resolve_everywhere(pythons, ".[dev,neo4j]")
     write("bench.txt", ["-r dev.txt", *render(subtract(bench, dev))])
-    servers = resolve_everywhere(pythons, ".[dev,docker,graphrag]")
+    servers = resolve_everywhere(pythons, ".[dev,cluster,docker,graphrag]")
     write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
     models = resolve_everywhere(pythons, ".[dev,models]")
     write("models.txt", ["-r dev.txt", *render(subtract(models, dev))])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pkg.api.lazy_types import api_types
 from pkg.argument_types import check_sequence
-from pkg.errors import PkgError
+from pkg.errors import PkgError, UsageError
 from pkg.graph.opening import find_address, open_store
 
 Ask = Callable[[str], str]
@@ -45,6 +45,8 @@ def build_graph(
     text: bool = True,
     reader: str | None = None,
     model: str | None = None,
+    cluster: str | os.PathLike[str] | None = None,
+    ray: str | None = None,
     listener: Listener = NO_LISTENER,
 ) -> api_types.BuildReport:
     """Build or incrementally update the graph of a repository, archive, git revision or corpus.
@@ -57,12 +59,21 @@ def build_graph(
     text: include the text files of a repository, such as README.md.
     reader: make facts of documents instead of sections: structure, or model with the name of a text model. Default:
     structure for rows of texts, none for everything else.
+    cluster: a folder that all workers reach, in which they keep what they make: a build that needs it again reads it
+    (docs/scale.md). ray: the address of the Ray cluster that the workers belong to; default: processes of this machine.
     Raises pkg.errors.PkgError; the store is then unchanged.
     """
     from pkg.indexing.build import build
 
     options = make_build_options(encoder, jobs, listener)
-    with closing(open_target(store, listener)) as target:
+    with ExitStack() as stack:
+        if cluster is not None:
+            from pkg.indexing.partitions import open_cluster
+
+            options = replace(options, cluster=stack.enter_context(open_cluster(os.fspath(cluster), ray, jobs)))
+        elif ray is not None:
+            raise UsageError("ray needs a folder that its workers share; give cluster as well")
+        target = stack.enter_context(closing(open_target(store, listener)))
         return build(
             os.fspath(path),
             target,

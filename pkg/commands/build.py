@@ -58,6 +58,14 @@ SHOWN_ERRORS = 5  # internal errors of a build
     help="Send code to the service of --encoder or --model without asking, at any cost.",
 )
 @jobs_setting(help="Worker processes; 0 for one per processor if there is enough work.")
+@click.option(
+    "--cluster",
+    metavar="FOLDER",
+    help="Keep what the workers make in FOLDER, which all of them reach; what is there is not made again.",
+)
+@click.option(
+    "--ray", metavar="ADDRESS", help="With --cluster: use the workers of a Ray cluster; local starts one here."
+)
 @setting("--max-file-size", type=click.IntRange(1), help="Skip larger files, in bytes.")
 @setting(
     "--text/--no-text",
@@ -115,6 +123,7 @@ def build(
     the last build are read again.
     """
     check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
+    check_cluster_options(options, is_watched or from_export or remove)
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
     if options["reader"] == "model":
         from pkg.indexing.model_reader import require_model
@@ -227,6 +236,16 @@ def check_build_options(
         raise UsageError("--strict excludes --watch, which continues after errors; leave out one of them")
     if poll and not is_watched:
         raise UsageError("--poll is a mode of --watch; give both, or neither")
+
+
+def check_cluster_options(options: dict[str, Any], is_other: bool) -> None:
+    """Reject --ray without --cluster, and remove both from the options of another kind of build, which has neither."""
+    if options["ray"] is not None and options["cluster"] is None:
+        raise UsageError("--ray needs a folder that its workers share; give it with --cluster FOLDER")
+    if is_other:
+        if options["cluster"] is not None:
+            raise UsageError("--cluster excludes --watch, --from-export and --remove; run it for a build of PATH")
+        del options["cluster"], options["ray"]
 
 
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:

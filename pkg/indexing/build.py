@@ -189,7 +189,16 @@ def write_units(
     loaded: Iterable[LoadedUnit] = session.load()
     if options.read_documents is not None:
         loaded = options.read_documents(loaded)
-    for unit in prepare_all(found.source.name, loaded, encoder, options.jobs, plan.size, clock.seconds, generated):
+    if options.cluster is not None:
+        from pkg.indexing.partitions import prepare_partitions
+
+        rows = None if is_resolved else found.size
+        prepared = prepare_partitions(
+            found.source.name, loaded, encoder, options.cluster, clock.seconds, generated, rows
+        )
+    else:
+        prepared = prepare_all(found.source.name, loaded, encoder, options.jobs, plan.size, clock.seconds, generated)
+    for unit in prepared:
         with clock.stage("store"):
             session.put(unit)
     with clock.stage("store"):
@@ -207,7 +216,17 @@ def write_units(
             options.enter("resolving calls and imports")
             from pkg.indexing.solved_links import put_links
 
-            put_links(store, writer, found.source.name, session.change(), records, session.errors)
+            cluster = options.cluster
+            put_links(
+                store,
+                writer,
+                found.source.name,
+                session.change(),
+                records,
+                session.errors,
+                cluster.engine if cluster else None,
+                str(cluster.outcomes.folder) if cluster else None,
+            )
     left_out: list[Skip | LocalError] = [*session.skipped, *session.collect_errors(is_resolved)]
     writer.put_source(found.source, found.fingerprint, left_out, clock.rounded())
     return session

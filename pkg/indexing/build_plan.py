@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pkg.extract.files import Entry
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input, LoadedUnit
+    from pkg.indexing.partitions import Cluster
     from pkg.indexing.written_docstrings import GeneratedTexts
     from pkg.units import UnitGraph, UnitText
 
@@ -89,6 +90,7 @@ class BuildOptions:
     agree: Callable[[str], bool] | None = None  # asked for consent before code is sent to a service
     enter: Callable[[str], None] = lambda stage: None  # called at the start of each stage after reading
     read_documents: Callable[[Iterable[LoadedUnit]], Iterable[LoadedUnit]] | None = None  # by a model
+    cluster: Cluster | None = None  # workers and their folder, instead of worker processes that send what they make
 
 
 DEFAULT_OPTIONS = BuildOptions()

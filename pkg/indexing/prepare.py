@@ -5,21 +5,18 @@ Units are prepared in batches, in this process or in several, and returned in or
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import replace
-from functools import partial
-from multiprocessing import active_children, get_context
 from typing import TypeAlias
 
 import numpy as np
 
+from pkg.cluster.processes import Processes
 from pkg.encode.encoder import Encoder, Spans, encode_spans
 from pkg.encode.registry import find_kind, forget_encoders, load_encoder
-from pkg.errors import InputError, UsageError
+from pkg.errors import UsageError
 from pkg.extract.discovery import looks_minified
 from pkg.extract.documents.document_reader import read_document
 from pkg.extract.documents.reading import Reading
@@ -31,11 +28,10 @@ from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.pending_facts import PendingFacts
 from pkg.indexing.pending_nodes import CodePieces, PendingChunks, PendingNodes
-from pkg.indexing.worker_start import start_worker
 from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts
 from pkg.local_errors import INTERNAL, LocalErrors, is_local
 from pkg.model import CodeUnit, DocumentUnit, Label, Span, Status, TextUnit
-from pkg.resources import count_cores, map_ahead, return_free_memory
+from pkg.resources import count_cores, return_free_memory
 from pkg.units import Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
 
@@ -234,8 +230,6 @@ def _extract_file(raw: bytes, with_summary: bool) -> CodeUnit:
     return code if note is None or code.reason else replace(code, reason=note)
 
 
-Prepared: TypeAlias = "Future[tuple[list[UnitGraph], dict[str, float]]]"
-
 _preparer: Preparer | None = None  # in a worker process
 
 
@@ -243,34 +237,10 @@ def prepare_in_processes(
     source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int, generated: GeneratedTexts = NO_TEXTS
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield the result of Preparer.prepare for each batch in order; raise InputError if a worker process dies."""
-    others = active_children()
     set_up = __name__, set_up_worker.__name__, source, encoder, dict(generated)
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, set_up)
-    try:
-        yield from map_ahead(partial(_submit, pool), batches, workers)
-    except BrokenProcessPool as fault:
-        raise InputError(
-            "a worker process died (out of memory, or a script without the __main__ guard that multiprocessing needs);"
-            " run again with --jobs 1"
-        ) from fault
-    except BaseException:  # an interrupt, or reading has failed: the workers' results are not needed
-        for worker in active_children():
-            if worker not in others:
-                worker.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
-    """Submit a batch to the pool; a process started for it ignores Ctrl-C, which its parent handles."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows, where a worker may print its own traceback
-        return pool.submit(_prepare_batch, batch)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return pool.submit(_prepare_batch, batch)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    # A worker sends a fragment once, so that a batch of a dead one cannot be given to another.
+    with closing(Processes(workers, attempts=1, set_up=set_up)) as engine:
+        yield from engine.map(_prepare_batch, batches)
 
 
 def set_up_worker(source: str, encoder: str, generated: GeneratedTexts) -> None:

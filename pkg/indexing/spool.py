@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import closing
+from pathlib import Path
 
+from pkg.private_files import make_file
 from pkg.resolution.link_record import pack_unit, unpack_unit
 from pkg.resolution.source_parts import MOST_FILES
 from pkg.resources import open_scratch
@@ -70,6 +73,45 @@ class Spool(MutableMapping[str, bytes]):
         return len(self._kept) if self._scratch is None else self._scratch.execute(_COUNT).fetchone()[0]
 
 
+def write_spool(path: Path, items: Iterable[tuple[str, bytes]]) -> None:
+    """Write items to a new file, for its owner alone, that other processes read as a SpoolFile."""
+    make_file(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(_CREATE)
+        connection.execute("BEGIN")
+        connection.executemany(_PUT, items)
+        connection.execute("COMMIT")
+
+
+class SpoolFile(Mapping[str, bytes]):
+    """The items of a complete file."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file, which no process may change."""
+        self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+    def __getitem__(self, path: str) -> bytes:
+        """Return the bytes of a path; KeyError where there are none."""
+        row: tuple[bytes] | None = self._connection.execute(_GET, (path,)).fetchone()
+        if row is None:
+            raise KeyError(path)
+        return row[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the paths."""
+        return (path for (path,) in self._connection.execute(_LIST).fetchall())
+
+    def __len__(self) -> int:
+        """Count the paths."""
+        return int(self._connection.execute(_COUNT).fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
 class UnitSpool(MutableMapping[str, UnitText]):
     """Extracted files of a source by path; beyond a number of files all are packed in a spool."""
 
@@ -84,18 +126,16 @@ class UnitSpool(MutableMapping[str, UnitText]):
         if self._packed is None:
             self._kept[path] = unit
             if len(self._kept) > self._most:
-                self._packed = Spool((each, _pack(kept)) for each, kept in self._kept.items())
+                self._packed = Spool((each, pack_text_unit(kept)) for each, kept in self._kept.items())
                 self._kept.clear()
         else:
-            self._packed[path] = _pack(unit)
+            self._packed[path] = pack_text_unit(unit)
 
     def __getitem__(self, path: str) -> UnitText:
         """Return a file; KeyError where it is missing."""
         if self._packed is None:
             return self._kept[path]
-        packed = self._packed[path]
-        end = _SIZE + int.from_bytes(packed[:_SIZE], "little")
-        return unpack_unit(self._source, path, packed[_SIZE:end], packed[end:])
+        return unpack_text_unit(self._source, path, self._packed[path])
 
     def __delitem__(self, path: str) -> None:
         """Remove a file; KeyError where it is missing."""
@@ -110,6 +150,13 @@ class UnitSpool(MutableMapping[str, UnitText]):
         return len(self._kept if self._packed is None else self._packed)
 
 
-def _pack(unit: UnitText) -> bytes:
+def pack_text_unit(unit: UnitText) -> bytes:
+    """Pack an extracted file with its text."""
     packed = pack_unit(unit)
     return len(packed).to_bytes(_SIZE, "little") + packed + unit.text
+
+
+def unpack_text_unit(source: str, path: str, packed: bytes) -> UnitText:
+    """Return an extracted file; its parts are unpacked when they are needed."""
+    end = _SIZE + int.from_bytes(packed[:_SIZE], "little")
+    return unpack_unit(source, path, packed[_SIZE:end], packed[end:])

@@ -79,3 +79,15 @@ def order_parts(
         Part(tuple(sorted(paths[each])), tuple(sorted(places[other] for other in nx.descendants(merged, each))))
         for each in order
     ]
+
+
+def list_waves(parts: Sequence[Part]) -> list[list[int]]:
+    """Group parts by number so that each imports parts of the groups before its own alone."""
+    depths: list[int] = []
+    waves: list[list[int]] = []
+    for number, part in enumerate(parts):
+        depths.append(max((depths[each] + 1 for each in part.imported), default=0))
+        if depths[-1] == len(waves):
+            waves.append([])
+        waves[depths[-1]].append(number)
+    return waves

@@ -25,9 +25,20 @@ def round_vectors(vectors: Floats) -> npt.NDArray[np.float16]:
 
 def pack_vectors(vectors: Floats) -> list[bytes]:
     """Return the bytes of each of n vectors, rounded: its scale, then a signed byte for each number."""
-    codes, scales = _quantise(vectors)
-    packed, size = np.column_stack((scales.astype(np.int8), codes)).tobytes(), codes.shape[1] + 1
+    rows = pack_rows(vectors)
+    packed, size = rows.tobytes(), rows.shape[1]
     return [packed[start : start + size] for start in range(0, len(packed), size)]
+
+
+def pack_rows(vectors: Floats) -> Codes:
+    """Return packed vectors as rows of one array: int8 [n, 1 + dimension]."""
+    codes, scales = _quantise(vectors)
+    return np.column_stack((scales.astype(np.int8), codes))
+
+
+def unpack_rows(rows: Codes) -> npt.NDArray[np.float16]:
+    """Return the vectors of such rows, int8 [n, 1 + dimension], without loss: float16 [n, dimension]."""
+    return np.asarray(_expand(rows[:, 1:], rows[:, 0]), np.float16)
 
 
 def unpack_codes(data: Sequence[bytes], dimension: int) -> tuple[Codes, Codes]:

@@ -11,74 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from part_trees import LOW, MIDDLE, TOP, TREE
 from trees import FEW_EXAMPLES, export_lines, open_graph_at, write_tree
 
-from pkg.indexing import part_links
+from pkg.indexing import part_links, part_solving
 from pkg.indexing.build import build
-from pkg.indexing.part_links import PartLinks
+from pkg.indexing.part_solving import PartJob, SolvedPart, solve_job
 from pkg.model import Label, RelationType
 from pkg.resolution import solved_parts, source_parts
 from pkg.resolution.machine import Machine
 from pkg.units import UnitText
-
-LOW = {
-    "low/__init__.py": "from .base import *\nfrom .tools import call\n",
-    "low/base.py": """class Base:
-    registry = {}
-
-    def __init__(self):
-        self.size = Size()
-
-    def run(self):
-        return self.step()
-
-    def step(self):
-        return Size()
-
-    def __len__(self):
-        return self.size.count()
-
-
-class Size:
-    def count(self):
-        return 1
-
-
-def make():
-    return {"size": Size()}
-""",
-    "low/tools.py": "def call(function, *values):\n    return function(*values)\n\n\ndef same(v):\n    return v\n",
-}
-MIDDLE = {
-    "middle/__init__.py": "",
-    "middle/work.py": """from low import Base, make
-from low.tools import call, same
-
-
-class Work(Base):
-    def step(self):
-        return len(self)
-
-
-def start():
-    work = Work()
-    work.run()
-    work.size.count()
-    make()["size"].count()
-    same(work).step()
-    return call(finish, work)
-
-
-def finish(work):
-    work.step().count()
-""",
-}
-TOP = {
-    "top/__init__.py": "",
-    "top/main.py": "from middle.work import Work, start\n\n\ndef main():\n    start()\n    Work().size.count()\n",
-    "script.py": "from top.main import main\n\nmain()\n",
-}
-TREE = LOW | MIDDLE | TOP
 
 
 @pytest.fixture(autouse=True)
@@ -162,13 +104,12 @@ def test_an_edit_solves_its_part_and_those_that_see_another_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solved: list[str] = []
-    solve = PartLinks._solve
 
-    def note(self: PartLinks, part: source_parts.Part, imported: list[source_parts.Part], key: bytes) -> None:
-        solved.append(part.paths[0])
-        solve(self, part, imported, key)
+    def note(folder: str, source: str, package: str, job: PartJob) -> SolvedPart:
+        solved.append(job.paths[0])
+        return solve_job(folder, source, package, job)
 
-    monkeypatch.setattr(PartLinks, "_solve", note)
+    monkeypatch.setattr(part_links, "solve_job", note)
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
 
         def edit(path: str, text: str) -> list[str]:
@@ -194,7 +135,7 @@ def test_a_part_that_cannot_be_solved_costs_its_own_links(tmp_path: Path, monkey
             raise RuntimeError("made to fail")
         return solve(units, *rest)
 
-    monkeypatch.setattr(part_links, "solve_part", fail)
+    monkeypatch.setattr(part_solving, "solve_part", fail)
     write_tree(tmp_path / "repo", TREE)
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
         report = build(str(tmp_path / "repo"), store)
@@ -202,7 +143,7 @@ def test_a_part_that_cannot_be_solved_costs_its_own_links(tmp_path: Path, monkey
         assert store.check() == []
         files = {each.start for each in store.edges([RelationType.CALLS])}
         assert files
-        monkeypatch.setattr(part_links, "solve_part", solve)
+        monkeypatch.setattr(part_solving, "solve_part", solve)
         write_tree(tmp_path / "repo", {"more.py": ""})
         assert build(str(tmp_path / "repo"), store).errors == ()
         with closing(open_graph_at(tmp_path / "fresh.db")) as fresh:

@@ -84,7 +84,7 @@ import os, sys, time
 from multiprocessing import get_context
 
 def work(is_linux):
-    from pkg.indexing.worker_start import end_with_parent
+    from pkg.cluster.worker_start import end_with_parent
     if not is_linux:
         sys.platform = "other"
     end_with_parent()

@@ -15,10 +15,11 @@ from multiprocessing import parent_process
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
-def start_worker(module: str, function: str, *arguments: object) -> None:
-    """Set up a worker that ends with its parent, then import and call a function by name."""
+def start_worker(module: str = "", function: str = "", *arguments: object) -> None:
+    """Set up a worker that ends with its parent, then import and call a function by name, if one is named."""
     end_with_parent()
-    getattr(import_module(module), function)(*arguments)
+    if module:
+        getattr(import_module(module), function)(*arguments)
 
 
 def end_with_parent() -> None:
