@@ -36,7 +36,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-browser pictures lint site dist release bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-cluster test-browser pictures lint site dist release bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -61,10 +61,10 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning'
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning and not cluster'
 
 test-full: export HYPOTHESIS_PROFILE := full
-test-full: test-all test-servers test-models test-integrations test-tuning test-docker test-browser ## run everything before a release: long searches, and each store on each server
+test-full: test-all test-servers test-models test-integrations test-tuning test-docker test-cluster test-browser ## run everything before a release: long searches, and each store on each server
 	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and model'
 	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and server' -n $(SERVER_JOBS) --dist loadfile
 
@@ -86,6 +86,9 @@ test-tuning: $(ENVIRONMENTS)/tuning.stamp ## run the tests of tuning and of mode
 
 test-docker: $(ENVIRONMENTS)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
 	checks/with_docker.sh $(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m docker
+
+test-cluster: $(ENVIRONMENTS)/servers.stamp ## build on the workers of a Ray cluster that the tests start here
+	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m cluster
 
 test-browser: $(VENV)/dev.stamp ## use the pages for people in Chromium (which must be installed)
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m browser

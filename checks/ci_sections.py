@@ -94,6 +94,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("frameworks", make("test-integrations"), fetched, is_test=True),
         list_tuning(python),
         Section("Docker", make("test-docker"), fetched, is_test=True),
+        Section("Ray", make("test-cluster", "TESTS=tests/e2e/test_ray.py"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
         Section("work of resolution", (".venv/bin/python", "benchmarks/resolution_work.py", "--check"), ("install",)),
         Section("site", make("site"), ("install",), missing=name_missing(python, "zensical")),

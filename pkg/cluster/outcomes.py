@@ -16,7 +16,7 @@ from pathlib import Path
 from struct import Struct
 from typing import IO, Any
 
-from pkg.errors import StoreError
+from pkg.errors import StoreError, StoreFullError
 from pkg.private_files import make_file, make_folder
 
 _HEAD = Struct("<QI")  # bytes of a record, and their checksum
@@ -68,13 +68,19 @@ class Outcomes:
         name: may be a function, called at the end, where the records decide it.
         """
         draft = self.folder / f".{os.urandom(8).hex()}"
-        make_file(draft)
         try:
+            make_file(draft)
             with open(draft, "wb") as file:
                 yield lambda record: _append(file, record)
             draft.replace(self.folder / (name if isinstance(name, str) else name()))
+        except OSError as fault:
+            raise StoreFullError(
+                f"{self.folder} cannot be written ({fault.strerror}); make room there, or give another folder, and run"
+                " the command again: what is there is not made again"
+            ) from fault
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
     def read(self, name: str) -> Iterator[Any]:
         """Yield the records of a file; raise StoreError where it is missing or damaged."""

@@ -69,7 +69,7 @@ def _start(ray: str | None, jobs: int) -> Engine:
     return Processes(jobs) if jobs > 1 else ThisProcess()
 
 
-class _Partition(NamedTuple):
+class Partition(NamedTuple):
     """Units to be prepared: the names of the files that hold them and that will hold the result."""
 
     given: str
@@ -88,10 +88,10 @@ class _Filling:
         self._waiting_size = 0
 
     @property
-    def partition(self) -> _Partition:
+    def partition(self) -> Partition:
         """Return the partition of the units so far."""
         name = self._hash.hexdigest()
-        return _Partition(f"{name}.units", f"{name}.graph")
+        return Partition(f"{name}.units", f"{name}.graph")
 
     def add(self, unit: LoadedUnit) -> None:
         """Add a unit."""
@@ -172,7 +172,7 @@ def prepare_partitions(
     cut = cut_files(units, outcomes, making) if rows is None else cut_rows(units, outcomes, making, rows)
     waiting: deque[_Filling] = deque()
 
-    def keep() -> Iterator[_Partition]:
+    def keep() -> Iterator[Partition]:
         for each in cut:
             waiting.append(each)
             yield each.partition
@@ -190,8 +190,8 @@ def prepare_partitions(
 
 
 def prepare_partition(
-    folder: str, source: str, encoder: str, generated: GeneratedTexts, partition: _Partition
-) -> _Partition:
+    folder: str, source: str, encoder: str, generated: GeneratedTexts, partition: Partition
+) -> Partition:
     """Write the outcome of a partition, unless it is there: the CPU seconds by stage, then batches of unit graphs."""
     outcomes = Outcomes(folder)
     if outcomes.is_sound(partition.made):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pkg.cluster.outcomes import Outcomes
-from pkg.errors import StoreError
+from pkg.errors import StoreError, StoreFullError
 from pkg.model import Label, Span, Status
 from pkg.units import Fragment, NodeRow, Part, UnitGraph
 
@@ -113,3 +113,8 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"file/work cannot be created.*expected a folder to write into"):
         Outcomes(tmp_path / "file" / "work").create()
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreFullError, match=r"gone cannot be written \(No such file.*another folder"):
+        write(Outcomes(tmp_path / "gone"), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -20,9 +20,11 @@ from pkg.indexing import partitions
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.inputs import LoadedUnit, hash_text
-from pkg.indexing.partitions import Cluster, cut_files, open_cluster, prepare_partition
+from pkg.indexing.partitions import Cluster, Partition, cut_files, open_cluster, prepare_partition
+from pkg.indexing.prepare import Preparer
 from pkg.model import Label
 from pkg.resolution import source_parts
+from pkg.units import UnitGraph
 
 
 @pytest.fixture(autouse=True)
@@ -77,8 +79,8 @@ def list_made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the name of each partition that is prepared."""
     made: list[str] = []
 
-    class Watched(partitions.Preparer):
-        def prepare(self, batch):  # type: ignore[no-untyped-def]
+    class Watched(Preparer):
+        def prepare(self, batch: Sequence[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
             made.extend(unit.path for unit in batch)
             return super().prepare(batch)
 
@@ -163,4 +165,4 @@ def test_bad_arguments_are_named(tmp_path: Path) -> None:
 
 def test_a_partition_without_its_units_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"a\.units cannot be read"):
-        prepare_partition(str(tmp_path), "lib", "static", {}, partitions._Partition("a.units", "a.graph"))
+        prepare_partition(str(tmp_path), "lib", "static", {}, Partition("a.units", "a.graph"))
