@@ -101,6 +101,7 @@ _PACKAGES = (  # module, purpose, extra
     ("watchfiles", "file system events for pkg build --watch", "watch"),
     ("usearch", "an index of millions of vectors", "usearch"),
     ("neo4j_rust_ext", "faster loading into Neo4j", "neo4j"),
+    ("ray", "pkg build --ray", "cluster"),
 )
 
 

@@ -61,7 +61,7 @@ def build_graph(
     structure for rows of texts, none for everything else.
     cluster: a folder that all workers reach, in which they keep what they make: a build that needs it again reads it
     (docs/scale.md). ray: the address of the Ray cluster that the workers belong to; default: processes of this machine.
-    Raises pkg.errors.PkgError; the store is then unchanged.
+    Raises pkg.errors.PkgError, such as UsageError for ray without a folder; the store is then unchanged.
     """
     from pkg.indexing.build import build
 

@@ -65,7 +65,8 @@ class Outcomes:
     def write(self, name: str | Callable[[], str]) -> Iterator[Callable[[object], None]]:
         """Yield what appends a record; the file gets its name when the block ends, so that no part of one is seen.
 
-        name: may be a function, called at the end, where the records decide it.
+        name: may be a function, called at the end, where the records decide it. Raises StoreFullError where the folder
+        cannot be written.
         """
         draft = self.folder / f".{os.urandom(8).hex()}"
         try:

@@ -239,7 +239,10 @@ def check_build_options(
 
 
 def check_cluster_options(options: dict[str, Any], is_other: bool) -> None:
-    """Reject --ray without --cluster, and remove both from the options of another kind of build, which has neither."""
+    """Remove --cluster and --ray from the options of another kind of build, which has neither.
+
+    Raises UsageError for --ray without --cluster, and for --cluster with another kind of build.
+    """
     if options["ray"] is not None and options["cluster"] is None:
         raise UsageError("--ray needs a folder that its workers share; give it with --cluster FOLDER")
     if is_other:
