@@ -123,8 +123,9 @@ _RENDER: dict[str, Callable[[Any], str]] = {
 
 
 PART_BYTES = 64 << 20
-"""Size from which the rows of a label or type continue in another file: one file of a large graph would be too large
-to copy, compress or send."""
+"""Size from which the rows of a label or type continue in another file, as one file of a large graph would be too large
+to copy, compress or send. The import reads the files of a label one after another, so several are no faster: 461 MB
+take 41.5 CPU-seconds on two cores, and 42.4 with one file for each label (2026.08.1; 35.5 and 35.2 on 5.26.30)."""
 
 
 class CsvFiles:
