@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NOTHING_FITS = "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
 NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are for errors
+PIPE_WIDTH = 100_000  # columns of tables in a pipe or file, so that each row is one line, as grep and awk expect
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Error numbers of an output that accepts no more data."""
 
@@ -125,7 +126,8 @@ def show(parts: Iterable[RenderableType]) -> None:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # the reader closed the pipe, which is not a failure
 
-    console = View(soft_wrap=True, highlight=False)
+    is_wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    console = View(soft_wrap=True, highlight=False, width=PIPE_WIDTH if is_wide else None)
     for part in parts:
         console.print(part)
 

@@ -60,6 +60,15 @@ def test_a_person_sees_a_table_with_cycles_marked(store: str) -> None:
     assert "1 of files" in shown
 
 
+def test_a_row_is_one_line_where_the_output_is_no_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    folder = "a_folder_with_a_long_name/" * 5
+    tree = write_tree(tmp_path / "deep", {f"{folder}a.py": "import os\n", "b.py": "import os\n"})
+    address = f"sqlite:///{tmp_path}/deep.db"
+    build_graph(tree, store=address)
+    assert f"{folder[:-1]} " in run("map", "--store", address, "--no-json").stdout
+
+
 @pytest.mark.parametrize("command", [("map",), ("deps", "add_tax"), ("deps", "add_tax", "--impact")])
 def test_a_page_is_written_and_named(store: str, tmp_path: Path, command: tuple[str, ...]) -> None:
     page = tmp_path / "page.html"
