@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ from pkg.console.tables import SHOWN_SKIPS, escape_markup
 from pkg.errors import LocalErrorsFound, UsageError, count_things
 from pkg.extract.input_options import READERS
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
+from pkg.service.mcp.served_source import choose_source
 from pkg.service.operations import answer_lines
 
 if TYPE_CHECKING:
@@ -213,9 +215,12 @@ def _show_report(report: BuildReport, store: str, as_json: bool, listener: Liste
 def _view_report(report: BuildReport, store: str, listener: Listener) -> Iterator[Any]:
     """Render a report with the current contents of the graph, which output to a pipe omits."""
     with open_graph(store, ask=listener.ask) as graph:
-        yield from view_build(report, graph.stats())
-    if report.generation == 1 and report.written:
+        stats = graph.stats()
+    yield from view_build(report, stats)
+    if report.written and not report.unchanged and not report.removed:  # as in the first build of a source
         where = f" --store {shlex.quote(report.store)}" if is_typed(click.get_current_context(), "store") else ""
+        if len(stats.sources) > 1 and choose_source(stats.sources, Path.cwd()) != report.source:
+            where += f" --source {shlex.quote(report.source)}"
         yield style_words(f'next: pkg query "what you look for"{spell_line(where)}', "dim")
 
 

@@ -82,3 +82,17 @@ def test_stats_lists_places_with_too_many_values(tmp_path: Path) -> None:
     run("build", str(tree), "--jobs", "1", *store)
     assert json.loads(run("stats", *store).stdout)["overflows"] == [{"variable": "parameter x of a", "calls": 1}]
     assert "parameter x of a" in run("stats", "--no-json", "--explain", *store).stdout
+
+
+def test_the_first_build_of_each_source_suggests_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "second"):
+        write_tree(tmp_path / name, {"a.py": "def work(): pass\n"})
+    store = f"sqlite:///{tmp_path / 'graph.db'}"
+    lines = [run("build", str(tmp_path / name), "--store", store, "--no-json").stdout for name in ("first", "second")]
+    suggested = [line.partition("you look for")[2].strip() for line in "".join(lines).splitlines() if "next:" in line]
+    assert suggested == [f'" --store {store}', f'" --store {store} --source second']
+
+    monkeypatch.chdir(tmp_path / "second")
+    assert "next:" not in run("build", ".", "--store", store, "--no-json").stdout
+    run("build", "second", "--remove", "--store", store)
+    assert run("build", ".", "--store", store, "--no-json").stdout.endswith(f'" --store {store}\n')
