@@ -81,7 +81,7 @@ AGENTS: Mapping[str, Agent] = {
     ),
     "cursor": Agent(
         ".cursor/mcp.json", partial(_below_home, ".cursor/mcp.json"),
-        "restart Cursor, and check that the server is on: Customize, MCPs", "cursor",
+        "restart Cursor, and check that the server is on: Customize, MCPs", "cursor", extra={"type": "stdio"},
     ),
     "vscode": Agent(
         ".vscode/mcp.json", _find_vscode, "open the file in VS Code, press Start above the server, and use agent mode",

@@ -117,7 +117,7 @@ def test_a_missing_file_is_created_with_its_folder(agent: str) -> None:
         entry = entry[name]
     words = entry["command"] if agent == "opencode" else [entry["command"], *entry["args"]]
     assert words[-3:] == ["mcp", "--source", 'it\'s "x"']
-    assert entry.get("type") == {"vscode": "stdio", "opencode": "local"}.get(agent)
+    assert entry.get("type") == {"cursor": "stdio", "vscode": "stdio", "opencode": "local"}.get(agent)
 
 
 def test_other_entries_are_kept_and_installing_is_idempotent(tmp_path: Path) -> None:
@@ -252,7 +252,8 @@ def test_a_project_entry_holds_no_local_paths(tmp_path: Path, monkeypatch: pytes
 
     inside = plan("--store", f"sqlite:///{Path.cwd()}/graphs/graph.db", "--model", f"gguf:{Path.cwd()}/coder.gguf")
     assert json.loads(inside.stdout)["server"] == {
-        "command": "pkg", "args": ["mcp", "--store", "sqlite:///graphs/graph.db", "--model", "gguf:coder.gguf"],
+        "type": "stdio", "command": "pkg",
+        "args": ["mcp", "--store", "sqlite:///graphs/graph.db", "--model", "gguf:coder.gguf"],
     }  # fmt: skip
     outside = plan("--store", f"sqlite:///{tmp_path}/graph.db")
     assert outside.exit_code == 2
