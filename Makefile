@@ -36,7 +36,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-cluster test-browser pictures lint site dist release bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-cluster test-browser pictures lint site test-site dist release bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -106,6 +106,9 @@ lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 # Needs Python 3.11 or newer, as zensical does.
 site: $(ENVIRONMENTS)/site.stamp ## build the documentation as a site in build/site, and check its links
 	$(ENVIRONMENTS)/site/bin/python checks/build_site.py
+
+test-site: site ## search the built site in Chromium (which must be installed), without a network
+	$(BIN)/python checks/search_site.py
 
 dist: $(VENV)/dev.stamp ## build the sdist and the wheel into dist/ and check them in an empty environment
 	$(BIN)/python checks/check_wheel.py --out dist

@@ -97,7 +97,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("Ray", make("test-cluster", "TESTS=tests/e2e/test_ray.py"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
         Section("work of resolution", (".venv/bin/python", "benchmarks/resolution_work.py", "--check"), ("install",)),
-        Section("site", make("site"), ("install",), missing=name_missing(python, "zensical")),
+        Section("site", make("test-site"), ready, missing=name_missing(python, "zensical")),
         Section("wheel", (".venv/bin/python", "checks/check_wheel.py"), ("install",)),
     ]
 
