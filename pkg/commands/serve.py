@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import traceback
 from contextlib import closing, suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pkg.console.options import store_options
 from pkg.console.page_opening import open_page
 from pkg.console.progress import say
-from pkg.console.settings import model_setting, source_setting
-from pkg.errors import StoreMissingError
+from pkg.console.settings import decode_option, model_setting, source_setting
+from pkg.errors import StoreMissingError, UsageError
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
@@ -22,6 +24,9 @@ from pkg.service.mcp.served_source import choose_served
 from pkg.service.page.page_routes import make_routes, prepare_page
 from pkg.service.source_watcher import watch_sources
 from pkg.service.web.web_server import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
 
 
 @click.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")
@@ -46,6 +51,12 @@ from pkg.service.web.web_server import is_loopback
 @model_setting(help="Text model of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER. Default: none.")
 @click.option("--allow-build", is_flag=True, help="Allow callers to update the graph (POST /v1/build).")
 @click.option("--watch", is_flag=True, help="Build in the background whenever files change.")
+@click.option(
+    "--runs",
+    callback=decode_option,
+    metavar="FOLDER",
+    help="Show the reports of the runs in this folder, which pkg eval has written, at /evaluation.",
+)
 @click.option("--open", "is_opened", is_flag=True, help="Open the address in the system's browser.")
 @click.option(
     "--timeout",
@@ -72,6 +83,7 @@ def serve(store: str, **given: Any) -> None:
     token = choose_token(given["host"], given["has_token"])
     limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)
     options = HttpOptions(given["host"], given["port"], None if token is None else token.text, limits)
+    routes = _list_routes(given["runs"])
     source = choose_served(store, given["source"], Path.cwd())
     service = GraphService(ServiceOptions(store, source, given["model"], given["allow_build"]))
     with closing(service):
@@ -81,7 +93,20 @@ def serve(store: str, **given: Any) -> None:
         prepare_page(service)
         teller = _Teller(token.text if token is not None and token.is_new else None, given["is_opened"])
         with suppress(KeyboardInterrupt):  # the normal way to stop
-            serve_graph(service, options, teller.tell, _say_defect, make_routes())
+            serve_graph(service, options, teller.tell, _say_defect, routes)
+
+
+def _list_routes(runs: str | None) -> list[BaseRoute]:
+    """Return the routes of the page and, if a folder of runs is given, of their reports.
+
+    Raises UsageError without the laboratory, which is above this package and may be absent, PathError without a run.
+    """
+    if runs is None:
+        return make_routes()
+    if find_spec("pkg.lab") is None:
+        raise UsageError("--runs shows reports of pkg eval, which this installation does not have; leave it out")
+    pages = import_module("pkg.lab.evaluation.report.run_pages")
+    return [*pages.make_run_routes(Path(runs)), *make_routes(has_runs=True)]
 
 
 def _say_state(service: GraphService, given: dict[str, Any]) -> None:

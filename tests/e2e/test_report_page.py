@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from chromium import Page, start_page
 from code_runs import alternate, write_run
 from page_contrast import find_contrast
 from page_faults import find_faults
+from serve_process import start_serve
+from trees import write_tree
 
+import pkg
 import pkg.lab
 
 pytestmark = pytest.mark.browser
@@ -77,3 +81,22 @@ def test_a_name_in_the_contents_leads_to_its_section(page: Page) -> None:
     page.await_true(
         "Math.abs([...document.querySelectorAll('h2')].at(-1).getBoundingClientRect().bottom) < innerHeight"
     )
+
+
+def test_pkg_serve_lists_runs_and_shows_each(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/graph.db"
+    pkg.build_graph(write_tree(tmp_path / "shop", {"a.py": "def work(): pass\n"}), store=store)
+    write_run(tmp_path / "runs/small", SOLVED)
+    with start_serve(tmp_path, "--store", store, "--runs", "runs") as served, start_page(1280, 900) as page:
+        page.open(served.page)
+        page.await_true("document.querySelector('.top nav a[href=\"/evaluation\"]')")
+        page.run("document.querySelector('.top nav a[href=\"/evaluation\"]').click()")
+        page.await_true("location.pathname === '/evaluation' && document.querySelector('main li a')")
+        assert find_faults(page) == []
+        page.run("document.querySelector('main li a').click()")
+        page.await_true("location.pathname === '/evaluation/small' && document.querySelector('figure svg')")
+        assert (
+            page.run("getComputedStyle(document.querySelector('.wide')).borderRadius") == "10px"
+        )  # styles are in force
+        assert find_contrast(page, "td, th, p, h1, h2, h3, a, figcaption, summary") >= 4.5
+        assert find_faults(page) == []

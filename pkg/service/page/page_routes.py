@@ -24,16 +24,21 @@ _TYPES = {
 }
 """Media types of the served files; no other file is served."""
 SCRIPT = "page.js"  # all modules in one
+_MAP_LINK = '<a href="#/map" id="to-map">Map</a>'
+_RUNS_LINK = '<a href="/evaluation">Evaluation</a>'
 _HEADERS = {"cache-control": "no-cache"}  # revalidated at each use
 
 
-def make_routes() -> list[BaseRoute]:
-    """Return the routes of the page; raises MissingExtraError without Starlette."""
+def make_routes(has_runs: bool = False) -> list[BaseRoute]:
+    """Return the routes of the page, which links to the reports of runs if there are any.
+
+    Raises MissingExtraError without Starlette.
+    """
     try:
         from starlette.routing import Route
     except ImportError as fault:
         raise MissingExtraError("starlette", "service", "the page of pkg serve") from fault
-    return [Route("/", get_page), Route("/page/{name:path}", get_file)]
+    return [Route("/", get_page_of_runs if has_runs else get_page), Route("/page/{name:path}", get_file)]
 
 
 def prepare_page(service: GraphService) -> None:
@@ -50,6 +55,14 @@ def prepare_page(service: GraphService) -> None:
 async def get_page(request: Request) -> Response:
     """Return the HTML of the page, which holds no code of a repository."""
     return _send_file("page.html")
+
+
+async def get_page_of_runs(request: Request) -> Response:
+    """Return the HTML of the page with a link to the reports of runs."""
+    from starlette.responses import HTMLResponse
+
+    text = (SITE / "page.html").read_text(encoding="utf-8")
+    return HTMLResponse(text.replace(_MAP_LINK, _MAP_LINK + _RUNS_LINK, 1), headers=_HEADERS)
 
 
 async def get_file(request: Request) -> Response:
