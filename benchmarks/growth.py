@@ -1,10 +1,12 @@
 """Build folders of ever more packages, and report what a file costs in each stage.
 
-    python benchmarks/growth.py [--cache FOLDER] [--sizes 1000,3000,10000]
+    python benchmarks/growth.py [--cache FOLDER] [--sizes 1000,3000,10000] [--alone]
 
 Packages are added in a fixed order until a folder has the number of files. Each build is a process of one worker. A
 folder of more than 3,000 files is resolved by parts. `others` is the number of cores kept busy by other work: CPU
-seconds of a busy machine are higher, so the sizes are compared with each other. Ratios are to the smallest size.
+seconds of a busy machine are higher, so the sizes are compared with each other. Ratios are to the smallest size. With
+--alone each package is built by itself too: the ratio of a folder to its packages is what its size costs, and the rest
+of its ratio to the smallest folder is what its packages cost.
 """
 
 from __future__ import annotations
@@ -37,13 +39,17 @@ def measure_size(cache: Path, work: Path, files: int) -> Figures:
     """Build a folder of some files."""
     tree = work / f"tree-{files}"
     names = fill(cache, tree, files)
-    store = f"sqlite:///{work}/graph-{files}.db"
+    return {"packages": names} | measure_build(tree, work)
+
+
+def measure_build(tree: Path, work: Path) -> Figures:
+    """Build a folder."""
+    store = f"sqlite:///{work}/{tree.name}.db"
     run = run_pkg(["build", str(tree), "--store", store, "--jobs", "1", "--no-text", "--json"], work)
     report = read_line(run)
     count = report["written"]
     stages = {stage: round(1000 * report["stages"][stage] / count, 2) for stage in STAGES}
     return {
-        "packages": names,
         "files": count,
         "local_errors": len(report["errors"]),
         "cpu_milliseconds_a_file": {**stages, "all": round(1000 * run.cpu / count, 2)},
@@ -52,16 +58,41 @@ def measure_size(cache: Path, work: Path, files: int) -> Figures:
     }
 
 
+def measure_alone(cache: Path, work: Path, sizes: Figures) -> Figures:
+    """Build each package of the sizes by itself; compare each size with the sum of its packages."""
+    last = max(sizes.values(), key=lambda found: len(found["packages"]))
+    alone: Figures = {}
+    for package in GROWING[: len(last["packages"])]:
+        tree = unpack_package(package, cache, work / "alone")
+        alone[f"{package.name} {package.version}"] = measure_build(tree, work)
+    ratios = {}
+    for size, found in sizes.items():
+        of_parts = [alone[name] for name in found["packages"]]
+        cost = {
+            stage: sum(part["files"] * part["cpu_milliseconds_a_file"][stage] for part in of_parts)
+            for stage in found["cpu_milliseconds_a_file"]
+        }
+        ratios[size] = {
+            stage: round(found["files"] * value / cost[stage], 2)
+            for stage, value in found["cpu_milliseconds_a_file"].items()
+        }
+    return {"alone": alone, "together_to_alone": ratios}
+
+
 def main() -> None:
     """Measure all sizes and write the result."""
     parser = make_parser(__doc__)
     parser.add_argument("--sizes", default="1000,3000,10000", help="numbers of files")
+    parser.add_argument("--alone", action="store_true", help="also build each package by itself")
     options = read_options(parser)
     sizes: Figures = {}
+    alone: Figures = {}
     with open_folder(options.cache) as (cache, work):
         for size in map(int, options.sizes.split(",")):
             sizes[str(size)] = measure_size(cache, work, size)
             print(size, sizes[str(size)], file=sys.stderr, flush=True)
+        if options.alone:
+            alone = measure_alone(cache, work, sizes)
     first = next(iter(sizes.values()))
     ratios = {
         size: {
@@ -70,7 +101,8 @@ def main() -> None:
         }
         for size, found in sizes.items()
     }
-    write_result("growth", {"sizes": sizes, "ratios": ratios, "targets": {"ratio": RATIO, "memory_mb": MEMORY}})
+    targets = {"ratio": RATIO, "memory_mb": MEMORY}
+    write_result("growth_alone" if alone else "growth", {"sizes": sizes, "ratios": ratios, "targets": targets, **alone})
 
 
 if __name__ == "__main__":
