@@ -222,6 +222,7 @@ def shorten(text: str, longest: int) -> str:
 
 
 FILE_SCHEME = "sqlite:///"
+SET_SCHEME = "sqlite-set:///"
 _SCHEME = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|(?:neo4j|bolt|sqlite)(?:\+s|\+ssc)?:/*)", re.IGNORECASE)
 _LOG_IN = re.compile(r"(?![a-z]:[\\/])/*[^/:]*:.*@", re.IGNORECASE | re.DOTALL)  # but for a drive, as in C:/me@work
 _KEY = re.compile(r"[?&;#][^=]*(?:pass|pwd|secret|token|auth|key)[^=]*=", re.IGNORECASE)
@@ -242,7 +243,7 @@ def conceal_address(address: str) -> str:
     that could not be parsed. Percent-encoding and characters that only look like @ or : make no difference.
     """
     plain = _spell_plainly(address)
-    if plain.startswith(FILE_SCHEME) and not holds_log_in(address):
+    if plain.startswith((FILE_SCHEME, SET_SCHEME)) and not holds_log_in(address):
         return address
     found = _SCHEME.match(plain)
     scheme, rest = (plain[: found.end()], plain[found.end() :]) if found else ("", plain)
@@ -268,7 +269,7 @@ def refuse_password(address: str, place: str, reader: str) -> None:
 
 def holds_log_in(address: str) -> bool:
     """Return whether the path of a file address looks like a user and a password."""
-    path = _spell_plainly(address).removeprefix(FILE_SCHEME)
+    path = _spell_plainly(address).removeprefix(FILE_SCHEME).removeprefix(SET_SCHEME)
     return _LOG_IN.match(path) is not None or _KEY.search(path) is not None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.argument_types import check_text
 from pkg.default_stores import default_store
-from pkg.errors import FILE_SCHEME, StoreError, UsageError, conceal_address, holds_log_in
+from pkg.errors import FILE_SCHEME, SET_SCHEME, StoreError, UsageError, conceal_address, holds_log_in
 from pkg.graph.neo4j.address import is_server
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def open_store(
     ask: Callable[[str], str] | None = None,
     watch: Callable[[str, float], None] | None = None,
 ) -> GraphStore:
-    """Open the store at an address: sqlite:///path, or neo4j://host[:port][/database] and similar.
+    """Open the store at an address: sqlite:///path, sqlite-set:///folder, or neo4j://host[:port][/database].
 
     ask: called for the password of a server where PKG_NEO4J_PASSWORD is not set.
     watch: called with the name of a server's index and the percentage that is populated while a build waits for it.
@@ -46,22 +46,29 @@ def open_store(
         from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
         return Neo4jStore(address, create, ask=ask, watch=watch)
-    path = address.removeprefix(FILE_SCHEME)
+    scheme = SET_SCHEME if address.startswith(SET_SCHEME) else FILE_SCHEME
+    path = address.removeprefix(scheme)
     if path in (address, "", ":memory:"):
         raise StoreError(
-            f"unknown store address '{conceal_address(address)}'; expected sqlite:///path/to/graph.db or"
-            " neo4j://host[:port][/database]"
+            f"unknown store address '{conceal_address(address)}'; expected sqlite:///path/to/graph.db,"
+            " sqlite-set:///folder or neo4j://host[:port][/database]"
         )
     if _OPTIONS.search(path):
         raise UsageError(
             f"store address '{conceal_address(address)}' holds options; expected the path of a file alone, such as"
-            f" {FILE_SCHEME}{path.partition('?')[0]}"
+            f" {scheme}{path.partition('?')[0]}"
         )
     if holds_log_in(address):
         raise UsageError(
             f"store address '{conceal_address(address)}' holds a user or password; a file has none, and a server's are"
             " expected in PKG_NEO4J_USER and PKG_NEO4J_PASSWORD"
         )
+    if scheme == SET_SCHEME:
+        from pkg.graph.sets.store_set import StoreSet, refuse_write
+
+        if create:
+            raise refuse_write(address)
+        return StoreSet(Path(path).expanduser())
     from pkg.graph.embedded.embedded_store import EmbeddedStore
 
     return EmbeddedStore(Path(path).expanduser(), create)

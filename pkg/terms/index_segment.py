@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.errors import NodeNotFoundError
-from pkg.model import Label, Match, Matches
-from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TermScores, find_top
+from pkg.model import Label, Matches
+from pkg.terms.inverted_index import Asked, LexicalIndex, Mask, Scores, TermScores, find_top
 from pkg.terms.packed_terms import TERM_LABELS, LabelNumbers, NodeKeys, TermRows, unpack_terms
-from pkg.vectors.best import Rows, count_equal, pick_representatives
+from pkg.vectors.best import Rows, count_equal, make_matches, pick_representatives
 
 OVERSAMPLING = 64  # nodes beyond k in the first pass; more follow when duplicates use them up
 
@@ -61,20 +61,23 @@ class TextSegment:
         if k < 1 or filtered == total:
             return Matches((), total, filtered, 0)
         scores = self.index.score(terms)
-        leaders = self._find_leaders(scores, k, keep)
-        counts = count_equal(
-            self.contents, leaders, lambda near: (scores[near] > 0) & (True if keep is None else keep[near])
-        )
-        found = zip(self.ids[leaders].tolist(), scores[leaders].tolist(), counts, strict=True)
-        matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
+        leaders = self.find_leaders(scores, k, keep)
+        counts = self.count_equal(self.contents[leaders], scores, keep)
+        matches = make_matches(self.ids[leaders], scores[leaders], counts)
         return Matches(matches, total, filtered, sum(match.same_content for match in matches))
 
-    def list_best(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> list[tuple[str, float]]:
+    def weigh(self, terms: Collection[str]) -> list[float]:
+        """Return the rarity of terms among the nodes."""
+        return self.index.weigh(terms)
+
+    def list_best(
+        self, terms: Mapping[str, float], k: int, keep: Mask | None, asked: Asked | None = None
+    ) -> list[tuple[str, float]]:
         """Return id and score of the k best nodes, best first, ties by id, duplicates included.
 
-        `keep`, bool [nodes], restricts the search; None takes all.
+        `keep`, bool [nodes], restricts the search; None takes all. asked: as for LexicalIndex.score.
         """
-        scores = self.index.score(terms)
+        scores = self.index.score(terms, asked)
         top = find_top(scores, k, keep)
         top = top[np.lexsort((self.ids[top], -scores[top]))][:k]
         return [
@@ -84,24 +87,24 @@ class TextSegment:
 
     def split_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> TermScores:
         """Return the contribution of each term to each node's score; raises NodeNotFoundError for an unknown id."""
-        return self.index.split(self._find_rows(ids), terms)
+        rows, known = self.find_rows(ids)
+        if not known.all():
+            raise make_unknown(ids[int(np.argmin(known))])
+        return self.index.split(rows, terms)
 
-    def _find_rows(self, ids: Sequence[str]) -> Rows:
+    def find_rows(self, ids: Sequence[str]) -> tuple[Rows, Mask]:
+        """Return the row of each node, int64 [n], and whether there is one, bool [n]."""
         order = self._order
         asked = np.array([_parse(each) for each in ids], np.uint64)
         places = np.minimum(np.searchsorted(self.ids, asked, sorter=order), max(len(order) - 1, 0))
         rows: Rows = order[places] if len(order) else places
-        known = self.ids[rows] == asked if len(order) else np.zeros(len(ids), bool)
-        if not known.all():
-            unknown = ids[int(np.argmin(known))]
-            raise NodeNotFoundError(f"no terms of a node '{unknown}'; expected the id of a node that a search gave")
-        return rows
+        return rows, self.ids[rows] == asked if len(order) else np.zeros(len(ids), bool)
 
     @cached_property
     def _order(self) -> Rows:
         return np.argsort(self.ids, kind="stable")
 
-    def _find_leaders(self, scores: Scores, k: int, keep: Mask | None) -> Rows:
+    def find_leaders(self, scores: Scores, k: int, keep: Mask | None) -> Rows:
         """Return the rows of the k best nodes of distinct content, best first."""
         look = k + OVERSAMPLING
         while True:
@@ -110,6 +113,17 @@ class TextSegment:
             if len(leaders) >= k or len(top) < look:
                 return leaders[:k]
             look *= 4
+
+    def count_equal(self, contents: npt.NDArray[np.uint64], scores: Scores, keep: Mask | None) -> Rows:
+        """Count the nodes of each of some contents, uint64 [contents], that score and that a mask keeps."""
+        return count_equal(
+            self.contents, contents, lambda near: (scores[near] > 0) & (True if keep is None else keep[near])
+        )
+
+
+def make_unknown(identity: str) -> NodeNotFoundError:
+    """Return the error for an id without terms."""
+    return NodeNotFoundError(f"no terms of a node '{identity}'; expected the id of a node that a search gave")
 
 
 def _parse(identity: str) -> int:

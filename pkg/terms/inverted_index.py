@@ -7,7 +7,7 @@ follows the order of the terms, so that the same graph gives the same scores, to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
@@ -21,6 +21,8 @@ from pkg.vectors.best import find_score_bound
 
 Scores = npt.NDArray[np.float32]
 """One score for each node of an index, in the order of its rows: float32 [total]."""
+Offsets = npt.NDArray[np.int64]
+"""Places in the posting lists: int64 [terms]."""
 Mask = npt.NDArray[np.bool_]
 """Selected nodes of an index: bool [total]."""
 MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and a weight are sorted as one number of 64 bits
@@ -31,6 +33,13 @@ class TermScores(NamedTuple):
 
     scores: npt.NDArray[np.float64]  # [n, terms]; 0 where a node does not hold a term
     rarities: npt.NDArray[np.float64]  # [terms]: the weight of each term, times its rarity in the graph
+
+
+class Asked(NamedTuple):
+    """The terms of a question in an index, in their order."""
+
+    spans: Sequence[tuple[int, int]]  # start and end of the posting list of each; equal where no node holds it
+    rarities: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +73,24 @@ class LexicalIndex:
             len(counts),
         )
 
-    def score(self, terms: Mapping[str, float]) -> Scores:
-        """Score every node for weighted terms: float32 [total], 0 for a node that holds none of them."""
+    def look_up(self, terms: Collection[str]) -> Asked:
+        """Find the posting lists of terms, and their rarities in this index."""
+        starts, ends = self.find(hash_terms(terms))
+        absent = find_rarity(self.total, 0)  # most terms are related words or absent abbreviations
+        counts = (ends - starts).tolist()
+        rarities = [find_rarity(self.total, count) if count else absent for count in counts]
+        return Asked(list(zip(starts.tolist(), ends.tolist(), strict=True)), rarities)
+
+    def score(self, terms: Mapping[str, float], asked: Asked | None = None) -> Scores:
+        """Score every node for weighted terms: float32 [total], 0 for a node that holds none of them.
+
+        asked: the terms with other rarities, as in a graph of which this index holds a part.
+        """
         scores = np.zeros(self.total, np.float32)
-        ordered = sorted(terms)
-        for (low, high), weight in zip(self._find(ordered), map(terms.__getitem__, ordered), strict=True):
+        for term, (low, high), rarity in sorted(zip(terms, *(asked or self.look_up(terms)), strict=True)):
+            weight = terms[term]
             if low < high and weight > 0:
-                shares = saturations() * np.float32(weight * self._rarity(high - low))
+                shares = saturations() * np.float32(weight * rarity)
                 gains = shares.take(self.weights[low:high], mode="clip")  # a byte is always below 256: no check
                 if high - low == self.total:  # as for `def`: row after row
                     scores += gains
@@ -78,37 +98,47 @@ class LexicalIndex:
                     np.add.at(scores, self.rows[low:high].astype(np.intp), gains)
         return scores
 
-    def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TermScores:
-        """Return the contribution of each term to the score of each of some rows, int64 [n]; cheap for few rows."""
-        spans, absent = self._find(terms), self._rarity(0)  # most terms are related words or absent abbreviations
-        rarities = np.maximum([*terms.values()], 0.0) * [
-            self._rarity(high - low) if low < high else absent for low, high in spans
-        ]
+    def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float], asked: Asked | None = None) -> TermScores:
+        """Return the contribution of each term to the score of each of some rows, int64 [n]; cheap for few rows.
+
+        asked: as for score.
+        """
+        spans, known = asked or self.look_up(terms)
+        rarities = np.maximum([*terms.values()], 0.0) * known
         parts = TermScores(np.zeros((len(rows), len(terms))), rarities)
         held = [column for column, (low, high) in enumerate(spans) if low < high]
         if held:
             order = np.argsort(rows)  # ascending rows are found several times as fast
-            asked = rows[order].astype(np.int32)  # of the type of the lists, or every search would copy one
-            found = [low + self.rows[low:high].searchsorted(asked) for low, high in map(spans.__getitem__, held)]
+            wanted = rows[order].astype(np.int32)  # of the type of the lists, or every search would copy one
+            found = [low + self.rows[low:high].searchsorted(wanted) for low, high in map(spans.__getitem__, held)]
             places = np.minimum(np.stack(found, axis=1), [spans[column][1] - 1 for column in held])
             shares = saturations()[self.weights[places]] * rarities[held]
-            parts.scores[order[:, None], held] = np.where(self.rows[places] == asked[:, None], shares, 0)
+            parts.scores[order[:, None], held] = np.where(self.rows[places] == wanted[:, None], shares, 0)
         return parts
 
-    def weigh(self, terms: Iterable[str]) -> list[float]:
+    def weigh(self, terms: Collection[str]) -> list[float]:
         """Return the rarity of terms: from 0 if all nodes hold it to the logarithm of their number (BM25's idf)."""
-        return [self._rarity(high - low) for low, high in self._find(terms)]
+        return list(self.look_up(terms).rarities)
 
-    def _rarity(self, count: int) -> float:
-        return log(1 + (self.total - count + 0.5) / (count + 0.5))
+    def find(self, numbers: npt.NDArray[np.uint32]) -> tuple[Offsets, Offsets]:
+        """Return start and end of the posting list of each term; one look-up for all, as most may be absent.
 
-    def _find(self, terms: Iterable[str]) -> list[tuple[int, int]]:
-        """Return start and end of each term's posting list; one look-up for all, as most may be absent."""
-        numbers = np.array([hash_term(term) for term in terms], np.uint32)
+        numbers: uint32 [terms].
+        """
         places = np.searchsorted(self.terms, numbers)
         ends = np.minimum(places + 1, len(self.terms))  # of a known term; otherwise its start
         ends = np.where(self.terms[ends - 1] == numbers, ends, places) if len(self.terms) else places
-        return list(zip(self.offsets[places].tolist(), self.offsets[ends].tolist(), strict=True))
+        return self.offsets[places], self.offsets[ends]
+
+
+def hash_terms(terms: Iterable[str]) -> npt.NDArray[np.uint32]:
+    """Return the numbers of terms, as an index holds them: uint32 [terms]."""
+    return np.array([hash_term(term) for term in terms], np.uint32)
+
+
+def find_rarity(total: int, count: int) -> float:
+    """Return the rarity of a term that some of all nodes hold (BM25's idf)."""
+    return log(1 + (total - count + 0.5) / (count + 0.5))
 
 
 def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np.int64]:

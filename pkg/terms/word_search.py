@@ -18,6 +18,7 @@ from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
     from pkg.terms.index_segment import TextSegment
+    from pkg.terms.text_parts import TextParts
 
 BLOCK_FUNCTIONS = 1000  # functions whose blocks are scored, best first: more would take seconds on a large graph
 BATCH = 50  # functions that are fetched together
@@ -28,7 +29,7 @@ Terms = Mapping[str, float]
 class TextIndex(Protocol):
     """Access of lexical search to the terms and nodes of a store."""
 
-    def open_terms(self, label: Label) -> TextSegment:
+    def open_terms(self, label: Label) -> TextSegment | TextParts:
         """Return the terms of the group of a label, in the current generation."""
 
     def find_fragments(self, where: NodeFilter) -> Collection[int]:
@@ -58,7 +59,7 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
     if label is Label.FUNCTION_NAME:
         return _find_names(_read_functions(index, segment.list_best(terms, len(segment), keep)), k)
     found = _read_functions(index, segment.list_best(terms, BLOCK_FUNCTIONS, keep))
-    rarities = zip(terms.items(), segment.index.weigh(terms), strict=True)
+    rarities = zip(terms.items(), segment.weigh(terms), strict=True)
     rarity = {term: weight * rare for (term, weight), rare in rarities}
     return _find_blocks(index, found, rarity, k, where.kinds)
 

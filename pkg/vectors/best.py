@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from pkg.model import Match
 
 GROUP = 64  # scores in the first round of comparison
 
@@ -54,16 +56,46 @@ def find_first_occurrences(hashes: Hashes) -> Rows:
     return np.sort(order[is_first])
 
 
-def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]]) -> list[int]:
-    """Count for each leader the entries of its content that pass, itself included.
+class Best(NamedTuple):
+    """Nodes with their scores and content hashes, [n] each."""
+
+    ids: npt.NDArray[np.uint64]
+    scores: npt.NDArray[Any]
+    contents: Hashes
+
+
+def merge_best(found: Sequence[Best], k: int) -> tuple[Best, Rows]:
+    """Return the k best nodes of distinct content of several indexes, ties by id, and the place of the index of each.
+
+    found: the k best of distinct content of each index, at least one index.
+    """
+    ids, scores, contents = map(np.concatenate, zip(*found, strict=True))
+    places = np.repeat(np.arange(len(found)), [len(each.ids) for each in found])
+    top = pick_representatives(ids, scores, contents)[:k]
+    return Best(ids[top], scores[top], contents[top]), places[top]
+
+
+def count_equal(hashes: Hashes, wanted: Hashes, passes: Callable[[Rows], npt.NDArray[np.bool_]]) -> Rows:
+    """Count the entries of each wanted content that pass.
 
     The last two bytes of a hash separate most contents by one look-up; only the rest is compared. `passes` takes
     indices, int64 [m], and returns bool [m].
     """
     is_wanted = np.zeros(1 << 16, np.bool_)
-    is_wanted[hashes[leaders].astype("<u2")] = True
+    is_wanted[wanted.astype("<u2")] = True
     near = np.flatnonzero(is_wanted.take(np.ascontiguousarray(hashes).view("<u2")[::4]))
     near = near[passes(near)]
-    found, wanted = np.sort(hashes[near]), hashes[leaders]
-    counts: list[int] = (found.searchsorted(wanted, "right") - found.searchsorted(wanted)).tolist()
+    found = np.sort(hashes[near])
+    counts: Rows = found.searchsorted(wanted, "right") - found.searchsorted(wanted)
     return counts
+
+
+def make_matches(
+    ids: npt.NDArray[np.uint64], scores: npt.NDArray[Any], counts: npt.NDArray[np.integer[Any]]
+) -> tuple[Match, ...]:
+    """Build the matches of n nodes from their ids, scores and counts of nodes of equal content, itself included: [n].
+
+    ids: uint64; scores: any float; counts: int64.
+    """
+    found = zip(ids.tolist(), scores.tolist(), counts.tolist(), strict=True)
+    return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)

@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pkg.model import Match, Matches
-from pkg.vectors.best import count_equal, find_first_occurrences, find_score_bound, pick_representatives
+from pkg.vectors.best import (
+    Best,
+    count_equal,
+    find_first_occurrences,
+    find_score_bound,
+    make_matches,
+    merge_best,
+    pick_representatives,
+)
 from pkg.vectors.quantised import unpack_codes
 
 
@@ -57,6 +65,29 @@ Columns: TypeAlias = dict[str, npt.NDArray[Any]]
 """Columns by name, [n] each, of the dtype in COLUMNS; with `codes`, int8 [n, dimension], where documented."""
 
 
+class Query(NamedTuple):
+    """The vector of a query, and its rounding."""
+
+    exact: npt.NDArray[np.float32]  # [dimension], of any length
+    codes: npt.NDArray[np.int8]  # [dimension], of the vector of length 1 or 0
+    error: float  # bound of the error of a score
+
+
+def round_query(query: npt.NDArray[np.float32]) -> Query:
+    """Round the vector of a query, float32 [dimension], to bytes."""
+    normal = normalise(query[None, :])
+    codes, scale = quantise(normal)
+    error = (float(np.linalg.norm(normal[0] - codes[0] * scale[0])) + 1e-6) / float(scale[0])
+    return Query(query, codes[0], error)
+
+
+class Ranked(NamedTuple):
+    """Entries of a segment, best first, with their cosines."""
+
+    rows: npt.NDArray[np.int64]
+    cosines: npt.NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """The vectors of one label: columns of n entries each, and the codes [n, dimension]."""
@@ -80,16 +111,21 @@ class Segment:
         """
         total = len(self)
         allowed = total if keep is None else int(keep.sum())
+        matches = self._make_matches(self.find(round_query(query), k, keep), keep)
+        return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
+
+    def find(self, query: Query, k: int, keep: Mask | None) -> Ranked:
+        """Find the k entries of highest cosine with distinct content, as search does, without counting equal ones."""
+        allowed = len(self) if keep is None else int(keep.sum())
         if not allowed or k < 1:
-            return Matches((), total, total - allowed, 0)
-        scores, error = self._scan(normalise(query[None, :])[0])
+            return Ranked(np.zeros(0, np.int64), np.zeros(0))
+        scores = self._scan(query)
         if keep is not None:
             scores[~keep] = -np.inf
-        candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
+        candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * query.error)
         if len(candidates) > k + OVERSAMPLING:  # fewer are not worth the time
-            candidates = self._drop_beaten(candidates, scores, 2 * error)
-        matches = self._rank(candidates, query, k, keep)
-        return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
+            candidates = self._drop_beaten(candidates, scores, 2 * query.error)
+        return self._rank(candidates, query.exact, k)
 
     def search_among(self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int) -> Matches | None:
         """Rank the entries found by an approximate index; return None for fewer than k distinct contents.
@@ -98,7 +134,7 @@ class Segment:
         """
         if len(places) < k:
             return None
-        matches = self._rank(places, query, k, None)
+        matches = self._make_matches(self._rank(places, query, k), None)
         folded = sum(match.same_content for match in matches)
         return Matches(matches, len(self), 0, folded, is_approximate=True) if len(matches) == k else None
 
@@ -114,29 +150,34 @@ class Segment:
         cosines = score_vectors(self.codes[places[known]], query)
         return dict(zip(asked[known].tolist(), cosines.tolist(), strict=True))
 
-    def _rank(
-        self, candidates: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, keep: Mask | None
-    ) -> tuple[Match, ...]:
+    def _rank(self, candidates: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int) -> Ranked:
         """Score candidates by their true cosines, drop duplicates, and keep the k best."""
         exact = score_vectors(self.codes[candidates], query)
-        hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
-        leaders = pick_representatives(numbers, exact, hashes[candidates])[:k]
-        best = candidates[leaders]
-        counts = self.columns["equal"][best].tolist() if keep is None else count_equal(hashes, best, keep.__getitem__)
-        ids = numbers[leaders].tolist()
-        found = zip(ids, exact[leaders].tolist(), counts, strict=True)
-        return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
+        leaders = pick_representatives(self.read_ids(candidates), exact, self.columns["hash"][candidates])[:k]
+        return Ranked(candidates[leaders], exact[leaders])
 
-    def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
-        """Return the scores of all entries for a rounded query, of length 1 or 0: float32 [n], and their error bound.
+    def read_ids(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+        """Return the ids of entries: uint64 [rows]."""
+        ids: npt.NDArray[np.uint64] = self.columns["id"].view("<u8")[rows]
+        return ids
 
-        The scores are cosines times a constant.
-        """
-        codes, scale = quantise(query[None, :])
+    def _make_matches(self, found: Ranked, keep: Mask | None) -> tuple[Match, ...]:
+        best = found.rows
+        if keep is None:
+            return make_matches(self.read_ids(best), found.cosines, self.columns["equal"][best])
+        return make_matches(self.read_ids(best), found.cosines, self.count_equal(self.columns["hash"][best], keep))
+
+    def count_equal(self, hashes: npt.NDArray[np.int64], keep: Mask | None) -> npt.NDArray[np.int64]:
+        """Count the entries of each of some contents, int64 [contents], that a mask keeps."""
+        held = self.columns["hash"]
+        return count_equal(held, hashes, lambda near: np.ones(len(near), np.bool_) if keep is None else keep[near])
+
+    def _scan(self, query: Query) -> npt.NDArray[np.float32]:
+        """Return the scores of all entries for a rounded query, cosines times a constant: float32 [n]."""
         # No preallocated output: simsimd 6.5 then drops a reference to None on each call, until Python crashes.
-        scores = np.asarray(simsimd.dot(self.codes, codes[0], out_dtype="float32")).reshape(-1)
+        scores = np.asarray(simsimd.dot(self.codes, query.codes, out_dtype="float32")).reshape(-1)
         scores *= self.columns["scale"]
-        return scores, (float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6) / float(scale[0])
+        return scores
 
     def _find_candidates(
         self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
@@ -163,6 +204,33 @@ class Segment:
         best = np.full(len(candidates), -np.inf, np.float32)
         np.maximum.at(best, groups, scores[candidates])
         return candidates[scores[candidates] >= best[groups] - margin]
+
+
+class SegmentPart(NamedTuple):
+    """One of several segments that are searched as one, and the mask of its entries that are searched."""
+
+    segment: Segment
+    keep: Mask | None
+
+
+def search_parts(
+    parts: Sequence[SegmentPart], query: npt.NDArray[np.float32], k: int, places: MutableMapping[str, int]
+) -> Matches:
+    """Find the k entries of highest cosine with distinct content in several segments, as in one of all entries.
+
+    `query` is float32 [dimension]; `places` gets the place of the segment of each entry found, by id.
+    """
+    total = sum(len(part.segment) for part in parts)
+    allowed = sum(len(part.segment) if part.keep is None else int(part.keep.sum()) for part in parts)
+    rounded, found = round_query(query), []
+    for segment, keep in parts:
+        rows, cosines = segment.find(rounded, k, keep)
+        found.append(Best(segment.read_ids(rows), cosines, segment.columns["hash"][rows]))
+    best, of_part = merge_best(found, k)
+    counts = sum(segment.count_equal(best.contents, keep) for segment, keep in parts)
+    matches = make_matches(best.ids, best.scores, np.asarray(counts))
+    places.update(zip((match.id for match in matches), of_part.tolist(), strict=True))
+    return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
 
 Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, source, fragment, kind, vector

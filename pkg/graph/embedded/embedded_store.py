@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from sqlite3 import Error as DatabaseError
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
@@ -83,6 +83,8 @@ class _Transaction(NamedTuple):
 
 class EmbeddedStore:
     """A graph in one file; readers see one generation, which one writer at a time replaces."""
+
+    _checks: ClassVar[Mapping[str, str]] = sql.CHECKS
 
     def __init__(
         self, path: str | os.PathLike[str], create: bool = False, *, approximate_above: int = APPROXIMATE_ABOVE
@@ -547,7 +549,7 @@ class EmbeddedStore:
             nodes = self.get(ids)
             owners = [find_owner(node.id, node.label, node.name) for node in nodes]
             links: dict[str, list[Edge]] = {}
-            for edge in list_neighbours(self._connection, set(owners), set(UNFOLDED_TYPES), "out", 1):
+            for edge in list_neighbours((self._connection,), set(owners), set(UNFOLDED_TYPES), "out", 1):
                 links.setdefault(edge.start, []).append(edge)
             return [
                 Unfolded(node, self._list_blocks(node), tuple(links.get(owner, ())))
@@ -579,7 +581,7 @@ class EmbeddedStore:
         wanted = None if types is None else set(types)
         with translate_faults(self.address), self.snapshot():
             starts = {self._get_one(node_id).id for node_id in ids}
-            return list_neighbours(self._connection, starts, wanted, direction, depth)
+            return list_neighbours((self._connection,), starts, wanted, direction, depth)
 
     def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
         """Yield every node of some labels in one pass, grouped by text."""
@@ -603,7 +605,7 @@ class EmbeddedStore:
         """Return descriptions of damage and inconsistencies; an empty list for a sound store."""
         with translate_faults(self.address), self.snapshot():
             faults = find_damage(self._connection)
-            for fault, statement in sql.CHECKS.items():
+            for fault, statement in self._checks.items():
                 count = self._connection.execute(statement).fetchone()[0]
                 if count:
                     faults.append(f"{count} {fault}")

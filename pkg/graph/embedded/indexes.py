@@ -81,18 +81,18 @@ class EmbeddedVectors:
 
         vector: float32 [dimension].
         """
-        segment, kinds = self._open_segment(label), sql.DECLARATION_KINDS.get(label)
-        keep = self._mask(segment, where, kinds)
+        segment, kinds = self.open_segment(label), sql.DECLARATION_KINDS.get(label)
+        keep = self.mask(segment, where, kinds)
         found = self._search_segment(_name_group(label), segment, vector, k, keep)
-        return found if kinds is None else leave_out(found, len(segment) - int(_is_of(segment, kinds).sum()))
+        return found if kinds is None else leave_out(found, len(segment) - int(is_of(segment, kinds).sum()))
 
     def search_declarations(self, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
         """Find the k nearest classes, constants and modules together; kinds of blocks are ignored.
 
         vector: float32 [dimension].
         """
-        segment = self._open_segment(DECLARATION_LABELS[0])
-        keep = self._mask(segment, replace(where, kinds=None) if where else None)
+        segment = self.open_segment(DECLARATION_LABELS[0])
+        keep = self.mask(segment, replace(where, kinds=None) if where else None)
         return self._search_segment("Declaration", segment, vector, k, keep)
 
     def _search_segment(
@@ -106,7 +106,7 @@ class EmbeddedVectors:
 
         vector: float32 [dimension].
         """
-        return self._open_segment(label).score(numbers, vector)
+        return self.open_segment(label).score(numbers, vector)
 
     def _search_near(self, name: str, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
         """Search the approximate index; None where there is none or it does not find enough."""
@@ -191,7 +191,7 @@ class EmbeddedVectors:
         """Return the vectors of a segment after the kept ones."""
         return self._connection.execute(sql.LIST_VECTORS, (_make_bits(name), _find_last(kept)))
 
-    def _open_segment(self, label: Label) -> Segment:
+    def open_segment(self, label: Label) -> Segment:
         """Return the segment with the vectors of a label in the current generation; rewrite damaged codes."""
         from pkg.vectors.exact import make_segment
 
@@ -220,10 +220,17 @@ class EmbeddedVectors:
             return self._map_index(stamp, name) or VectorIndex(stamp, {})
         return VectorIndex(stamp, {})
 
-    def _mask(
-        self, segment: Segment, where: NodeFilter | None, of_label: tuple[str, ...] | None = None
+    def mask(
+        self,
+        segment: Segment,
+        where: NodeFilter | None,
+        of_label: tuple[str, ...] | None = None,
+        fragments: Collection[int] | None = None,
     ) -> npt.NDArray[np.bool_] | None:
-        """Return the mask of entries that pass the filter and are of the kinds of a label; None when all are."""
+        """Return the mask of entries that pass the filter and are of the kinds of a label: bool [n]; None for all.
+
+        fragments: those whose path passes; by default, they are looked for.
+        """
         where = where or NodeFilter()
         if of_label is None and where == NodeFilter():
             return None
@@ -234,15 +241,16 @@ class EmbeddedVectors:
             row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
             keep &= segment.columns["source"] == (row[0] if row else -1)
         if where.narrows_paths:
-            keep &= np.isin(segment.columns["fragment"], self._find_fragments(where))
+            found = self._find_fragments(where) if fragments is None else list(fragments)
+            keep &= np.isin(segment.columns["fragment"], found)
         for kinds in (of_label, where.kinds):
             if kinds is not None:
-                keep &= _is_of(segment, kinds)
+                keep &= is_of(segment, kinds)
         return keep
 
 
-def _is_of(segment: Segment, kinds: Collection[str]) -> npt.NDArray[np.bool_]:
-    """Return the mask of entries of some kinds."""
+def is_of(segment: Segment, kinds: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Return the mask of entries of some kinds: bool [entries]."""
     import numpy as np
 
     return np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in kinds])

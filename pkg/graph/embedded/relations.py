@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 
@@ -22,9 +22,13 @@ _RESOLVED = {each.value for each in (*_LINKS, RelationType.UNRESOLVED)}
 
 
 def list_neighbours(
-    connection: sqlite3.Connection, starts: set[str], types: set[RelationType] | None, direction: str, depth: int
+    connections: Sequence[sqlite3.Connection],
+    starts: set[str],
+    types: set[RelationType] | None,
+    direction: str,
+    depth: int,
 ) -> list[Edge]:
-    """Return the distinct relationships within depth steps of some nodes, sorted."""
+    """Return the distinct relationships within depth steps of some nodes, sorted, in one database or a set of them."""
     edges: set[Edge] = set()
     seen = frontier = starts
     for _ in range(depth):
@@ -33,6 +37,7 @@ def list_neighbours(
             row
             for node_id in frontier
             for statement in _STATEMENTS[direction]
+            for connection in connections
             for row in connection.execute(statement, (parse_id(node_id),))
         )
         for edge in map(_make_edge, rows):

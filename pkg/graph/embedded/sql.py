@@ -371,6 +371,27 @@ LIST_FRAGMENTS = "SELECT number FROM fragment"
 COUNT_VECTORS = """SELECT count(*) FROM vector JOIN node ON node.number = vector.node
     WHERE (1 << node.label) & ? AND vector.node > ?"""
 
+LIST_FRAGMENT_KEYS = "SELECT key, source, number FROM fragment ORDER BY key"
+LIST_SORTED_UNITS = "SELECT id, path FROM unit ORDER BY id"
+LIST_NODES_OF = """SELECT node.id, node.label FROM json_each(?) AS asked JOIN fragment ON fragment.number = asked.value
+    JOIN node ON node.number BETWEEN fragment.first_node AND fragment.last_node JOIN source ON source.number = node.source
+    WHERE source.name = ?2 OR ?2 IS NULL"""
+_ASKED = "FROM json_each(?) AS asked JOIN"
+LOCATE = (
+    f"SELECT node.id, coalesce(node.fragment, 0), '' {_ASKED} node ON node.id = asked.value",
+    f"SELECT unit.id, 0, '' {_ASKED} unit ON unit.id = asked.value",
+    f"""SELECT call.id, 0, min(unit.path) {_ASKED} call ON call.id = asked.value JOIN unit ON unit.number = call.unit
+        GROUP BY call.id""",
+    f"SELECT source.id, 0, '' {_ASKED} source ON source.id = asked.value",
+)
+"""Statements that find the nodes of some ids, each with its fragment, and with the path of a call."""
+_IDS = "SELECT {0}.id FROM {1} JOIN source ON source.number = {2}.source WHERE (source.name = ?1 OR ?1 IS NULL)"
+LIST_SHARED_IDS = {
+    Label.FUNCTION_NAME: f"{_IDS.format('node', 'node', 'node')} AND label = {_NAME}",
+    Label.LIBRARY: f"{_IDS.format('node', 'node', 'node')} AND label = {_LIBRARY}",
+    Label.CALL: _IDS.format("call", "call JOIN unit ON unit.number = call.unit", "unit"),
+}
+
 LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
@@ -434,6 +455,9 @@ SIZES = {
     "terms": "SELECT coalesce(sum(length(terms)), 0) FROM fragment",
 }
 """Bytes of the output of build stages (P-36): texts and call sites of extract, vectors of encode, terms of store."""
+LOOSE = "relationships that lack an end"
+LIST_LOOSE_ENDS = """SELECT DISTINCT "end" FROM relation
+    WHERE "end" NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit)"""
 CHECKS = {
     "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label NOT IN ({_NAME}, {_LIBRARY})
         AND NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = node.fragment)""",
@@ -451,7 +475,7 @@ CHECKS = {
     "vectors of another length": """SELECT count(*) FROM vector
         WHERE length(data) <> 1 + (SELECT value FROM meta WHERE key = 'dimension')""",
     "fragments without terms; run pkg build again": "SELECT count(*) FROM fragment WHERE terms IS NULL",
-    "relationships that lack an end": """SELECT count(*) FROM
+    LOOSE: """SELECT count(*) FROM
         (SELECT start, "end" FROM relation UNION ALL SELECT owner, owner FROM call)
         WHERE start NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit)
         OR "end" NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit)""",

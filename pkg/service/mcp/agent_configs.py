@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pkg.default_stores import default_store
-from pkg.errors import FILE_SCHEME, InputError, PathError, UsageError, refuse_password
+from pkg.errors import FILE_SCHEME, SET_SCHEME, InputError, PathError, UsageError, refuse_password
 
 NAME = "pkg"
 _BOM = "\ufeff"
@@ -206,9 +206,10 @@ def list_words(
 
 
 def _name_store(store: str, scope: Scope) -> str:
-    if not store.startswith(FILE_SCHEME):
+    scheme = next((each for each in (FILE_SCHEME, SET_SCHEME) if store.startswith(each)), None)
+    if scheme is None:
         return store
-    return FILE_SCHEME + name_file(Path(store.removeprefix(FILE_SCHEME)).expanduser(), "store", scope)
+    return scheme + name_file(Path(store.removeprefix(scheme)).expanduser(), "store", scope)
 
 
 def name_file(path: Path, what: str, scope: Scope) -> str:

@@ -1,0 +1,175 @@
+"""Compare a set of 8 stores with one store of the same 143,000 rows: hits of 500 questions, latency, memory.
+
+    python benchmarks/store_sets.py --data FOLDER [--cache FOLDER] [--runs 3] [--members 8]
+
+The rows are those of benchmarks/corpus.py, cut by the hash of their code. Both stores answer the questions of
+benchmarks/query.py in each mode, each time in a new process, alternating; a question agrees where the whole answer is
+equal: hits, order, scores, pruned code, helpers and counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+from zlib import crc32
+
+from corpus import ROWS, write_rows
+from measure import (
+    Figures,
+    Run,
+    make_parser,
+    open_folder,
+    read_line,
+    read_options,
+    run_pkg,
+    run_process,
+    summarise,
+    write_result,
+)
+from query import COLD_QUESTION, QUERIES
+from shared_data import CORPORA, find_files, read_questions
+
+from pkg.retrieval.query_options import Mode
+
+MODES: tuple[Mode, ...] = ("block", "function", "both")
+RATIO = 1.5  # of the median latency of the set to that of one store
+MEMORY = 400.0  # megabytes of a process that asks, as in benchmarks/query.py
+
+
+def write_unique(paths: list[Path], target: Path, rows: int) -> None:
+    """Write the rows with distinct ids: the numbers that a build gives to repeated ones differ between its parts."""
+    repeated = target.with_name("repeated.jsonl")
+    write_rows(paths, repeated, rows)
+    with repeated.open(encoding="utf-8") as lines, target.open("w", encoding="utf-8") as file:
+        for number, line in enumerate(lines):
+            row = json.loads(line)
+            file.write(json.dumps(row | {"id": f"{row['id']}@{number}"}) + "\n")
+    repeated.unlink()
+
+
+def build_stores(rows: Path, work: Path, members: int) -> Figures:
+    """Build all rows into one store, and their parts into the members of a set; return the counts of both."""
+    from pkg.graph.opening import open_store
+
+    one, folder = work / "one.db", work / "set"
+    folder.mkdir()
+    run_pkg(["build", str(rows), "--source", "rows", "--store", f"sqlite:///{one}", "--json"], work)
+    parts = [work / f"part-{number:02}.jsonl" for number in range(members)]
+    with rows.open(encoding="utf-8") as lines, ExitStack() as opened:
+        files = [opened.enter_context(part.open("w", encoding="utf-8")) for part in parts]
+        for line in lines:
+            code = json.loads(line)["code"].encode()
+            files[crc32(code) % members].write(line)
+    for number, part in enumerate(parts):
+        address = f"sqlite:///{folder}/{number:02}.db"
+        run_pkg(["build", str(part), "--source", "rows", "--store", address, "--json"], work)
+    start = time.process_time()
+    open_store(list_addresses(work)["set"]).close()  # finds repeated fragments
+    seconds = time.process_time() - start
+    counts = [
+        read_line(run_pkg(["stats", "--store", address, "--json"], work))["nodes"]
+        for address in list_addresses(work).values()
+    ]
+    if counts[0] != counts[1]:
+        sys.exit(f"the set holds {counts[1]}, expected as one store: {counts[0]}")
+    repeats = sum(len(each) for each in json.loads((folder / "set.json").read_text("utf-8"))["repeats"])
+    return {
+        "nodes": sum(counts[0].values()),
+        "repeated_fragments": repeats,
+        "first_opening_cpu_seconds": round(seconds, 3),
+        "mb": {
+            "one": round(sum(path.stat().st_size for path in work.glob("one.db*")) / 1e6, 1),
+            "set": round(sum(path.stat().st_size for path in folder.iterdir()) / 1e6, 1),
+        },
+    }
+
+
+def list_addresses(work: Path) -> dict[str, str]:
+    """Return the addresses of both stores."""
+    return {"one": f"sqlite:///{work}/one.db", "set": f"sqlite-set:///{work}/set"}
+
+
+def ask(store: str, questions: Path, mode: Mode) -> None:
+    """Run all questions in this process and print their costs and a digest of each answer."""
+    from pkg.api import open_graph
+
+    wall, cpu, digests = [], [], []
+    with open_graph(store) as graph:
+        graph.query(COLD_QUESTION, mode=mode)
+        for text in json.loads(questions.read_text(encoding="utf-8")):
+            start, used = time.perf_counter(), time.process_time()
+            result = graph.query(text, mode=mode)
+            cpu.append((time.process_time() - used) * 1000)
+            wall.append((time.perf_counter() - start) * 1000)
+            digests.append(blake2b(json.dumps(asdict(result)).encode(), digest_size=8).hexdigest())
+    print(json.dumps({"wall": wall, "cpu": cpu, "digests": digests}))
+
+
+def measure_mode(work: Path, questions: Path, mode: Mode, runs: int) -> Figures:
+    """Run the questions of a mode on both stores in turn."""
+    asked: dict[str, list[Run]] = {name: [] for name in list_addresses(work)}
+    for _ in range(runs):
+        for name, address in list_addresses(work).items():
+            asked[name].append(run_process([sys.executable, __file__, "--ask", address, str(questions), mode], work))
+    found = {name: [read_line(run) for run in made] for name, made in asked.items()}
+    pairs = zip(found["one"][0]["digests"], found["set"][0]["digests"], strict=True)
+    median = {
+        name: {kind: [sorted(each[kind])[len(each[kind]) // 2] for each in made] for kind in ("wall", "cpu")}
+        for name, made in found.items()
+    }
+    ratios = {
+        kind: [many / one for one, many in zip(median["one"][kind], median["set"][kind], strict=True)]
+        for kind in ("wall", "cpu")
+    }
+    return {
+        "equal_answers": sum(one == many for one, many in pairs),
+        "p50_ratio_cpu": summarise(ratios["cpu"], RATIO),
+        "p50_ratio_wall": summarise(ratios["wall"]),
+        **{
+            name: {
+                "p50_cpu_ms": summarise(median[name]["cpu"]),
+                "p50_wall_ms": summarise(median[name]["wall"]),
+                "memory_mb": summarise([run.memory for run in made], MEMORY),
+            }
+            for name, made in asked.items()
+        },
+    }
+
+
+def measure_cold(work: Path, times: int) -> Figures:
+    """Run one question with the command, each time in a new process."""
+    seconds: dict[str, list[float]] = {}
+    for _ in range(times + 1):
+        for name, address in list_addresses(work).items():
+            run = run_pkg(["query", COLD_QUESTION, "--store", address, "--json"], work)
+            seconds.setdefault(name, []).append(run.cpu)
+    return {name: summarise(each[1:]) for name, each in seconds.items()}  # the first fills the page cache
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--ask"]:
+        ask(sys.argv[2], Path(sys.argv[3]), next(mode for mode in MODES if mode == sys.argv[4]))
+        return
+    parser = make_parser(__doc__)
+    parser.add_argument("--runs", type=int, default=3, help="processes for each store and mode; default: 3")
+    parser.add_argument("--members", type=int, default=8, help="stores of the set; default: 8")
+    parser.add_argument("--rows", type=int, default=ROWS, help=f"rows of the corpus; default: {ROWS}")
+    options = read_options(parser)
+    with open_folder(options.cache) as (_, work):
+        rows, questions = work / "rows.jsonl", work / "questions.json"
+        write_unique(find_files(options.data, CORPORA), rows, options.rows)
+        questions.write_text(json.dumps(read_questions(options.data)[:QUERIES]), encoding="utf-8")
+        figures = {"rows": options.rows, "members": options.members, **build_stores(rows, work, options.members)}
+        figures["questions"] = QUERIES
+        figures["modes"] = {mode: measure_mode(work, questions, mode, options.runs) for mode in MODES}
+        figures["command_line_cpu_seconds"] = measure_cold(work, options.runs)
+        write_result("store_sets", figures)
+
+
+if __name__ == "__main__":
+    main()
