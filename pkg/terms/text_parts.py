@@ -21,7 +21,7 @@ def join_fragments(found: Sequence[Collection[int]]) -> list[int]:
     return [place << 32 | number for place, numbers in enumerate(found) for number in numbers]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextPart:
     """One index, and its nodes that another index also holds: bool [nodes], None for none."""
 
@@ -31,6 +31,14 @@ class TextPart:
     def count(self) -> int:
         """Count the nodes that are not left out."""
         return len(self.segment) - (0 if self.left_out is None else int(self.left_out.sum()))
+
+    @cached_property
+    def left_out_counts(self) -> dict[int, int]:
+        """Return the number of left out nodes that hold a term, by the number of the term."""
+        index = self.segment.index
+        postings = np.flatnonzero(False if self.left_out is None else self.left_out.take(index.rows))
+        places, counts = np.unique(np.searchsorted(index.offsets, postings, "right") - 1, return_counts=True)
+        return dict(zip(index.terms[places].tolist(), counts.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -134,10 +142,7 @@ class TextParts:
                 spans.append(list(zip(starts.tolist(), ends.tolist(), strict=True)))
                 counts += ends - starts
                 if part.left_out is not None:
-                    held = part.segment.index.rows
-                    for place in np.flatnonzero(ends - starts).tolist():
-                        low, high = spans[-1][place]
-                        counts[place] -= np.count_nonzero(part.left_out.take(held[low:high]))
+                    counts -= [part.left_out_counts.get(number, 0) for number in numbers.tolist()]
             rarities = [find_rarity(len(self), count) for count in counts.tolist()]
             self._asked.clear()
             self._asked[listed] = [Asked(each, rarities) for each in spans]
