@@ -216,16 +216,16 @@ def write_units(
             options.enter("resolving calls and imports")
             from pkg.indexing.solved_links import put_links
 
-            cluster = options.cluster
+            change = session.change()
             put_links(
                 store,
                 writer,
                 found.source.name,
-                session.change(),
+                change,
                 records,
                 session.errors,
-                cluster.engine if cluster else None,
-                str(cluster.outcomes.folder) if cluster else None,
+                options.cluster,
+                clock.seconds,
             )
     left_out: list[Skip | LocalError] = [*session.skipped, *session.collect_errors(is_resolved)]
     writer.put_source(found.source, found.fingerprint, left_out, clock.rounded())

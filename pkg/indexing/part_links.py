@@ -6,16 +6,20 @@ that do not import one another may be solved at the same time, by the tasks of p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from pkg.cluster.engine import ThisProcess
 from pkg.cluster.outcomes import Outcomes
 from pkg.indexing.part_solving import (
     KEY_SIZE,
+    NO_RESULTS,
     PartJob,
+    SolvedPart,
     hash_facts,
     name_links,
     name_results,
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from pkg.cluster.engine import Engine
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.build_plan import Change
+    from pkg.indexing.partitions import Cluster
 
 _NONE = LinkRecord(NO_DIGEST, b"")
 
@@ -105,11 +110,11 @@ class PartLinks:
         self._records = _Records(notes)
         self._units = _Units(store, source, change, self._records, errors)
 
-    def put(self, folders: Mapping[str, str], engine: Engine, place: str | None = None) -> None:
+    def put(self, folders: Mapping[str, str], cluster: Cluster | None, seconds: dict[str, float]) -> None:
         """Resolve the parts that the change affects.
 
-        folders: the folder of the part of each file. place: where the files of tasks are kept meanwhile, which all
-        workers of the engine reach; by default the folder of temporary files.
+        folders: the folder of the part of each file. cluster: solves the parts; None for this process. seconds: get
+        the CPU seconds of its workers under "resolve".
         """
         if not self._change.is_moved and all(self._records.get(each, _NONE).digest != NO_DIGEST for each in folders):
             moved = move_links(self._change, self._records, self._errors)
@@ -118,13 +123,18 @@ class PartLinks:
                 return
         imports = ((path, self._units.list_imports(path)) for path in folders)
         parts = order_parts(folders, imports, ModuleMap(folders, self._change.package))
+        engine = cluster.engine if cluster else ThisProcess()
+        place = cluster.outcomes.folder if cluster else None
         with TemporaryDirectory(dir=place, prefix=".links-", ignore_cleanup_errors=True) as folder:
-            self._solve(parts, engine, Path(folder))
+            for solved in self._solve(parts, engine, Path(folder)):
+                if solved.process != os.getpid():
+                    seconds["resolve"] = seconds.get("resolve", 0.0) + solved.seconds
 
-    def _solve(self, parts: list[Part], engine: Engine, folder: Path) -> None:
-        """Solve the parts that the change affects, those that others import before these."""
+    def _solve(self, parts: list[Part], engine: Engine, folder: Path) -> Iterator[SolvedPart]:
+        """Solve the parts that the change affects, those that others import before these; yield each."""
         digests: dict[int, bytes] = {}  # of the results of the parts before: equal ones mean equal results
         task = partial(solve_job, str(folder), self._source, self._change.package)
+        imported = {each for part in parts for each in part.imported}
         written: set[int] = set()  # parts whose extracted files tasks can read
         for wave in list_waves(parts):
             jobs = []
@@ -133,11 +143,13 @@ class PartLinks:
                 known = [digests[each] for each in part.imported]
                 key = hash_facts(self._change.package, part.paths, known)
                 before, digest, shared = _cut_part(self._records.get(part.paths[0], _NONE).part)
-                if before == key and self._is_unchanged(part):
-                    digests[number] = digest
+                is_missing = digest == NO_RESULTS and number in imported
+                if before != key or is_missing or not self._is_unchanged(part):
+                    jobs.append(PartJob(number, key, part.paths, part.imported, number in imported))
+                    continue
+                digests[number] = digest
+                if number in imported:
                     write_spool(folder / name_results(number), self._list_results(part, shared))
-                else:
-                    jobs.append(PartJob(number, key, part.paths, part.imported))
             for number in {each for job in jobs for each in (job.number, *job.imported)} - written:
                 write_spool(folder / name_units(number), self._units.list_packed(parts[number]))
                 written.add(number)
@@ -146,6 +158,7 @@ class PartLinks:
                 self._errors.add(solved.errors)
                 links = Outcomes(folder).read(name_links(solved.number))
                 self._writer.put_links(self._source, self._list_changed(each for some in links for each in some))
+                yield solved
 
     def _is_unchanged(self, part: Part) -> bool:
         """Return whether the files of a part are those that its links were found for."""

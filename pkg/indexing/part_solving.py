@@ -6,6 +6,8 @@ A task of pkg.cluster: it reads files of a folder and writes files there, in thi
 from __future__ import annotations
 
 import gc
+import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from hashlib import blake2b
@@ -24,6 +26,8 @@ from pkg.resolution.solved_parts import SHARED, SolvedFiles, list_results, read_
 from pkg.units import UnitLinks, UnitText
 
 KEY_SIZE = 16  # bytes
+NO_RESULTS = bytes(KEY_SIZE)
+"""In place of the digest of a part's results: they were not kept, because no part imported it."""
 LINKS_AT_ONCE = 100  # files in a record
 
 
@@ -34,6 +38,7 @@ class PartJob(NamedTuple):
     key: bytes  # of its inputs
     paths: tuple[str, ...]
     imported: tuple[int, ...]  # numbers of the parts whose results it reads
+    is_imported: bool  # whether its own results are read
 
 
 class SolvedPart(NamedTuple):
@@ -42,6 +47,8 @@ class SolvedPart(NamedTuple):
     number: int
     digest: bytes  # of its results; b"" where it could not be solved
     errors: tuple[LocalError, ...]
+    process: int  # that solved it
+    seconds: float  # of its CPU
 
 
 def name_units(number: int) -> str:
@@ -84,6 +91,7 @@ class _PartUnits(Mapping[str, UnitText]):
 
 def solve_job(folder: str, source: str, package: str, job: PartJob) -> SolvedPart:
     """Solve a part; write its results, and its links with the records of its files."""
+    start = time.process_time()
     with ExitStack() as stack:
 
         def read(name: str) -> SpoolFile:
@@ -95,9 +103,9 @@ def solve_job(folder: str, source: str, package: str, job: PartJob) -> SolvedPar
         places = dict.fromkeys(job.paths, job.number) | solved
         units = _PartUnits(source, {path: packed[number] for path, number in places.items()})
         owners = {path: imported[number] for path, number in solved.items()}
-        found = _Job(Path(folder), source, package, job, units).solve(owners, list(imported.values()))
+        digest, errors = _Job(Path(folder), source, package, job, units).solve(owners, list(imported.values()))
     gc.collect(0)  # what this part has made; a build disables collection
-    return found
+    return SolvedPart(job.number, digest, errors, os.getpid(), time.process_time() - start)
 
 
 class _Job:
@@ -107,8 +115,13 @@ class _Job:
         self._folder, self._source, self._package, self._job, self._units = folder, source, package, job, units
         self._errors = LocalErrors()
 
-    def solve(self, owners: Mapping[str, Mapping[str, bytes]], imported: Sequence[Mapping[str, bytes]]) -> SolvedPart:
-        """Solve the part; owners: the results that hold each file of the imported parts."""
+    def solve(
+        self, owners: Mapping[str, Mapping[str, bytes]], imported: Sequence[Mapping[str, bytes]]
+    ) -> tuple[bytes, tuple[LocalError, ...]]:
+        """Solve the part; return the digest of its results and its errors.
+
+        owners: the results that hold each file of the imported parts.
+        """
         solved = SolvedFiles(
             {path: read_outline(results[path]) for path, results in owners.items()},
             [read_values(results[SHARED]) for results in imported if SHARED in results],
@@ -124,17 +137,20 @@ class _Job:
         else:
             digest = self._put(machine)
             machine.release()
-        return SolvedPart(self._job.number, digest, tuple(self._errors.sorted()))
+        return digest, tuple(self._errors.sorted())
 
     def _put(self, machine: Machine) -> bytes:
         """Write the links and results of a solved part; return the digest of the results."""
         links = LinkWriter(self._source, machine)
         found = {path: links.list_links(path) for path in self._job.paths}
-        results = dict(list_results(machine, self._job.paths))
-        digest = hash_facts([(path, each.digest()) for path, each in sorted(results.items())])
-        packed = {path: each.pack() for path, each in results.items()}
-        write_spool(self._folder / name_results(self._job.number), packed.items())
-        head = self._job.key + digest + packed.pop(SHARED)
+        packed: dict[str, bytes] = {}
+        digest = NO_RESULTS
+        if self._job.is_imported:
+            results = dict(list_results(machine, self._job.paths))
+            digest = hash_facts([(path, each.digest()) for path, each in sorted(results.items())])
+            packed = {path: each.pack() for path, each in results.items()}
+            write_spool(self._folder / name_results(self._job.number), packed.items())
+        head = self._job.key + digest + packed.pop(SHARED, b"")
         self._write_links(self._place(found, packed, head, not len(self._errors)))
         return digest
 

@@ -31,9 +31,9 @@ from pkg.resolution.updates import Records, Update, record_resolution, resolve_e
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
-    from pkg.cluster.engine import Engine
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.build_plan import Change
+    from pkg.indexing.partitions import Cluster
 
 
 def put_links(
@@ -43,22 +43,23 @@ def put_links(
     change: Change,
     notes: Mapping[str, bytes],
     errors: LocalErrors,
-    engine: Engine | None = None,
-    place: str | None = None,
+    cluster: Cluster | None = None,
+    seconds: dict[str, float] | None = None,
 ) -> None:
     """Resolve the files of a repository, and store the links of new files and those with changed links.
 
     `notes` are those of all files from before the change. Local errors are noted; with one, the records of
     dependencies are dropped, and the next change resolves everything again.
-    engine: runs the tasks of a source that is resolved by parts, None for this process. place: the folder that its
-    workers share, None for that of temporary files.
+    cluster: solves the parts of the source, even where it has one, so that this process needs little memory; None for
+    this process. seconds: get the CPU seconds of its workers under "resolve".
     """
     folders = split_folders(list_paths(change), bool(change.package))
-    if len(set(folders.values())) > 1:
-        from pkg.cluster.engine import ThisProcess
+    if cluster is not None or len(set(folders.values())) > 1:
         from pkg.indexing.part_links import PartLinks
 
-        PartLinks(store, writer, source, change, notes, errors).put(folders, engine or ThisProcess(), place)
+        PartLinks(store, writer, source, change, notes, errors).put(
+            folders, cluster, {} if seconds is None else seconds
+        )
         return
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     if _is_known(change, records):

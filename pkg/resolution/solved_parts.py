@@ -131,6 +131,10 @@ class SolvedFiles:
 
 def solve_part(units: Mapping[str, UnitText], package: str, errors: LocalErrors, solved: SolvedFiles) -> Machine:
     """Solve a part; units: its files and those of the solved parts that it imports."""
+    if not solved.outlines:
+        machine = Machine(Program(units, package, errors))
+        machine.solve()
+        return machine
     schedule = PartSchedule(solved.find_values)
     outlines = {path: each for path, each in solved.outlines.items() if not each.is_always_read}
     program = Program(units, package, errors, schedule, outlines)

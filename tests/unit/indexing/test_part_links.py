@@ -127,6 +127,16 @@ def test_an_edit_solves_its_part_and_those_that_see_another_result(
         ]  # fmt: skip
 
 
+def test_a_part_gains_its_first_importer(tmp_path: Path) -> None:
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        for files in (LOW | {"other/__init__.py": ""}, MIDDLE):
+            write_tree(tmp_path / "repo", files)
+            build(str(tmp_path / "repo"), store)
+        with closing(open_graph_at(tmp_path / "fresh.db")) as fresh:
+            build(str(tmp_path / "repo"), fresh)
+            assert export_lines(store) == export_lines(fresh)
+
+
 def test_a_part_that_cannot_be_solved_costs_its_own_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solve = solved_parts.solve_part
 

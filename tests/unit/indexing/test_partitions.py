@@ -155,6 +155,21 @@ def test_processes_make_the_same_graph_part_by_part(tmp_path: Path, monkeypatch:
     assert [path.suffix for path in (tmp_path / "work").iterdir() if path.suffix != ".graph"] == []
 
 
+@pytest.mark.slow
+def test_workers_resolve_a_source_of_one_part(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path / "repo", SHOP)
+    expected = export_by(None, str(tree), tmp_path / "1.db")
+    with open_cluster(str(tmp_path / "work"), jobs=2) as cluster, closing(open_graph_at(tmp_path / "2.db")) as store:
+        report = build(str(tree), store, BuildOptions(cluster=cluster))
+        assert export_lines(store) == expected
+        assert report.stages["resolve"] > 0
+        write_tree(tmp_path / "repo", {"more.py": "import shop\n"})
+        build(str(tree), store)  # by this process, which finds the records of a part
+        with closing(open_graph_at(tmp_path / "3.db")) as fresh:
+            build(str(tree), fresh)
+            assert export_lines(store) == export_lines(fresh)
+
+
 def test_bad_arguments_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="jobs is -1"), open_cluster(str(tmp_path), jobs=-1):
         pass
