@@ -76,10 +76,12 @@ class Partition(NamedTuple):
     made: str
 
 
-class _Filling:
+class Filling:
     """A partition that gets units; the hash of what decides its outcome becomes its name."""
 
-    def __init__(self, outcomes: Outcomes, making: str, stack: ExitStack) -> None:
+    def __init__(self, outcomes: Outcomes, making: str, stack: ExitStack, key: int = 0) -> None:
+        """Begin a file, which is complete when the stack is closed; key: of the partition among those of rows."""
+        self.key = key
         self._hash = blake2b(making.encode("utf-8", "surrogatepass"), digest_size=16)
         self._append = stack.enter_context(outcomes.write(lambda: self.partition.given))
         self.fingerprints: list[str] = []  # which decide nothing: equal files of two machines differ in them
@@ -110,13 +112,13 @@ class _Filling:
         self._waiting, self._waiting_size = [], 0
 
 
-def cut_files(units: Iterable[LoadedUnit], outcomes: Outcomes, making: str) -> Iterator[_Filling]:
+def cut_files(units: Iterable[LoadedUnit], outcomes: Outcomes, making: str) -> Iterator[Filling]:
     """Yield partitions of files in their order, as soon as each is full."""
-    waiting: _Filling | None = None
+    waiting: Filling | None = None
     with ExitStack() as stack:
         for unit in units:
             if waiting is None:
-                waiting = _Filling(outcomes, making, stack)
+                waiting = Filling(outcomes, making, stack)
             waiting.add(unit)
             if _is_end(unit, waiting.size):
                 waiting.flush()
@@ -135,17 +137,22 @@ def _is_end(unit: LoadedUnit, size: int) -> bool:
     return size >= MOST_BYTES or (size >= LEAST_BYTES and is_cut)
 
 
-def cut_rows(units: Iterable[LoadedUnit], outcomes: Outcomes, making: str, size: float) -> Iterator[_Filling]:
-    """Yield partitions of rows by the first bits of their content hashes; size: bytes of the input, or infinity."""
+def count_row_partitions(size: float) -> int:
+    """Return the number of partitions of rows, a power of two; size: bytes of the input, or infinity."""
     count = 1
     while count < MOST_PARTITIONS and count * ROW_BYTES < size:
         count *= 2
+    return count
+
+
+def cut_rows(units: Iterable[LoadedUnit], outcomes: Outcomes, making: str, count: int) -> Iterator[Filling]:
+    """Yield the partitions of rows that have any, by the first bits of their content hashes, once all are read."""
     with ExitStack() as stack:
-        found: dict[int, _Filling] = {}
+        found: dict[int, Filling] = {}
         for unit in units:
             key = int(unit.content_hash, 16) * count >> 64
             if key not in found:
-                found[key] = _Filling(outcomes, making, stack)
+                found[key] = Filling(outcomes, making, stack, key)
             found[key].add(unit)
         for each in found.values():
             each.flush()
@@ -169,8 +176,11 @@ def prepare_partitions(
     outcomes = cluster.outcomes
     versions = find_version(), VERSION, TEXT_VERSION
     making = repr((versions, encoder, source, sorted((hashed, repr(texts)) for hashed, texts in generated.items())))
-    cut = cut_files(units, outcomes, making) if rows is None else cut_rows(units, outcomes, making, rows)
-    waiting: deque[_Filling] = deque()
+    if rows is None:
+        cut = cut_files(units, outcomes, making)
+    else:
+        cut = cut_rows(units, outcomes, making, count_row_partitions(rows))
+    waiting: deque[Filling] = deque()
 
     def keep() -> Iterator[Partition]:
         for each in cut:
