@@ -10,7 +10,7 @@ from functools import partial
 
 from pkg.api.lazy_types import api_types
 from pkg.argument_types import check_sequence
-from pkg.errors import PkgError, UsageError
+from pkg.errors import SET_SCHEME, PkgError, UsageError
 from pkg.graph.opening import find_address, open_store
 
 Ask = Callable[[str], str]
@@ -47,6 +47,7 @@ def build_graph(
     model: str | None = None,
     cluster: str | os.PathLike[str] | None = None,
     ray: str | None = None,
+    members: int | None = None,
     listener: Listener = NO_LISTENER,
 ) -> api_types.BuildReport:
     """Build or incrementally update the graph of a repository, archive, git revision or corpus.
@@ -61,11 +62,23 @@ def build_graph(
     structure for rows of texts, none for everything else.
     cluster: a folder that all workers reach, in which they keep what they make: a build that needs it again reads it
     (docs/scale.md). ray: the address of the Ray cluster that the workers belong to; default: processes of this machine.
-    Raises pkg.errors.PkgError, such as UsageError for ray without a folder; the store is then unchanged.
+    members: the number of stores of a new set, the address sqlite-set:///FOLDER, which takes rows of a corpus.
+    Raises pkg.errors.PkgError, such as UsageError for ray without a folder or members without a set; the store is then
+    unchanged.
     """
     from pkg.indexing.build import build
 
-    options = make_build_options(encoder, jobs, listener)
+    options, address = make_build_options(encoder, jobs, listener), find_address(store)
+    if address.startswith(SET_SCHEME):
+        from pkg.indexing.set_building import build_rows
+
+        place = None if cluster is None else os.fspath(cluster)
+        return build_rows(
+            os.fspath(path), address, options,
+            members=members, place=place, ray=ray, source=source, field=field, reader=reader,
+        )  # fmt: skip
+    if members is not None:
+        raise UsageError(f"members is the number of stores of a set; expected {SET_SCHEME}FOLDER as the store")
     with ExitStack() as stack:
         if cluster is not None:
             from pkg.indexing.partitions import open_cluster

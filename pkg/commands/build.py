@@ -68,6 +68,11 @@ SHOWN_ERRORS = 5  # internal errors of a build
 @click.option(
     "--ray", metavar="ADDRESS", help="With --cluster: use the workers of a Ray cluster; local starts one here."
 )
+@click.option(
+    "--members",
+    type=click.IntRange(1),
+    help="Number of stores of a new set, --store sqlite-set:///FOLDER, which takes rows. Default: 8.",
+)
 @setting("--max-file-size", type=click.IntRange(1), help="Skip larger files, in bytes.")
 @setting(
     "--text/--no-text",
@@ -244,16 +249,15 @@ def check_build_options(
 
 
 def check_cluster_options(options: dict[str, Any], is_other: bool) -> None:
-    """Remove --cluster and --ray from the options of another kind of build, which has neither.
+    """Remove the options of workers and sets from those of another kind of build, which has none.
 
-    Raises UsageError for --ray without --cluster, and for --cluster with another kind of build.
+    Raises UsageError for --ray without --cluster, and for one of them with another kind of build.
     """
     if options["ray"] is not None and options["cluster"] is None:
         raise UsageError("--ray needs a folder that its workers share; give it with --cluster FOLDER")
-    if is_other:
-        if options["cluster"] is not None:
-            raise UsageError("--cluster excludes --watch, --from-export and --remove; run it for a build of PATH")
-        del options["cluster"], options["ray"]
+    for name in ("cluster", "ray", "members") if is_other else ():
+        if options.pop(name) is not None:
+            raise UsageError(f"--{name} excludes --watch, --from-export and --remove; run it for a build of PATH")
 
 
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from pkg.cluster.outcomes import Outcomes
@@ -18,8 +19,8 @@ from pkg.errors import SET_SCHEME, StoreError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build_input, drop_source
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.inputs import Input, LoadedUnit
-from pkg.indexing.partitions import Cluster, Filling, cut_rows
+from pkg.indexing.inputs import Input, LoadedUnit, find_input
+from pkg.indexing.partitions import Cluster, Filling, cut_rows, open_cluster
 from pkg.indexing.report import BuildReport, StageClock
 from pkg.model import Skip, Source
 from pkg.private_files import make_folder
@@ -66,6 +67,29 @@ def build_set(found: Input, folder: Path, members: int | None, options: BuildOpt
         if job.given is not None:
             cluster.outcomes.remove(job.given)
     return _join(found.source, folder, reports, skipped, clock)
+
+
+def build_rows(
+    path: str,
+    address: str,
+    options: BuildOptions,
+    *,
+    members: int | None,
+    place: str | None,
+    ray: str | None,
+    source: str | None,
+    field: str | None,
+    reader: str | None,
+) -> BuildReport:
+    """Build a corpus into the set at an address, by workers that share a folder, or a temporary one.
+
+    Raises UsageError, InputError or StoreError, as build_set and open_cluster do.
+    """
+    if reader == "model":
+        raise UsageError("--reader model reads documents into one store, not into a set; build it in sqlite:///PATH")
+    found = find_input(path, source, field, None, reader=reader)
+    with TemporaryDirectory(prefix="pkg-set-") as scratch, open_cluster(place or scratch, ray, options.jobs) as cluster:
+        return build_set(found, Path(address.removeprefix(SET_SCHEME)).expanduser(), members, options, cluster)
 
 
 def _find_members(folder: Path, members: int | None) -> list[Path]:

@@ -43,6 +43,7 @@ MILLION, MANY = 1e6, 1e8
         f"one that writes | {TASK_CPU * MILLION:.0f} seconds | {TASK_CPU * MANY / HOUR:.1f} hours |",
         f"| {((ROW_CPU - TASK_CPU) + TASK_CPU / 32) * MANY / HOUR:.1f} hours, all but"
         f" {TASK_CPU * MANY / 32 / 60:.0f} minutes by the one that writes |",
+        f"stores: time | {ROW_CPU * MILLION / 32:.0f} seconds | {ROW_CPU * MANY / 32 / 60:.0f} minutes |",
         f"| {FILE_CPU * MILLION / HOUR:.1f} hours | {FILE_CPU * MANY / HOUR:.0f} hours | {GROWTH['files']:,} files:"
         f" {GROWTH['cpu_milliseconds_a_file']['all']:.1f} CPU-milliseconds a file; django has {FILE_FUNCTIONS:.1f}",
         f"and {FILE_CPU * MILLION / HOUR * CORE_HOUR:.2f} dollars | {ROW_CPU * MANY / HOUR * CORE_HOUR:.1f} and"

@@ -488,8 +488,11 @@ def _order_line(line: dict[str, Any]) -> tuple[int, str]:
 def refuse_write(address: str) -> StoreError:
     """Return the error for a write into a set."""
     folder = Path(address.removeprefix(SET_SCHEME))
-    return StoreError(f"{address} is a set of stores, which is only read; {_describe_building(folder)}")
+    return StoreError(f"{address} is a set of stores, which this does not write; {_describe_building(folder)}")
 
 
 def _describe_building(folder: Path) -> str:
-    return f"build one of its stores: pkg build PATH --store {FILE_SCHEME}{folder}/NAME.db"
+    return (
+        f"build rows into it: pkg build ROWS --store {SET_SCHEME}{folder}, or one of its stores: pkg build PATH --store"
+        f" {FILE_SCHEME}{folder}/NAME.db"
+    )

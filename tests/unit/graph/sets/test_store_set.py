@@ -285,7 +285,7 @@ def test_repeated_fragments_are_found_once(folder: Path) -> None:
 
 def test_a_folder_without_stores_is_no_set(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(StoreMissingError, match=r"no stores in .*; build one of its stores: pkg build PATH"):
+        with pytest.raises(StoreMissingError, match=r"no stores in .*; build rows into it: pkg build ROWS"):
             open_set(folder)
 
 
@@ -340,13 +340,13 @@ def test_a_set_is_only_read(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("def f():\n    return 1\n", encoding="utf-8")
     with closing(open_set(folder)) as store:
         for write in (store.write, lambda: store.ensure_schema(*ENCODER), lambda: store.load_source("a", "b", print)):
-            with pytest.raises(StoreError, match="only read; build one of its stores: pkg build"):
+            with pytest.raises(StoreError, match="does not write; build rows into it: pkg build ROWS"):
                 write()
         assert store.unfinished() == []
-    for words in (["build", str(tmp_path / "a.py")], ["build", "--remove", "rows"]):
+    for words in (["build", str(tmp_path / "a.py"), "--watch"], ["build", "--remove", "rows"]):
         found = CliRunner().invoke(main, [*words, "--store", address])
         assert found.exit_code == 1
-        assert "is a set of stores, which is only read" in found.stderr
+        assert "is a set of stores, which this does not write" in found.stderr
 
 
 def test_the_service_answers_from_a_set(pair: Pair) -> None:
