@@ -32,7 +32,7 @@ class RayWorkers:
         StoreError where the cluster cannot be reached.
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray reports its use to its makers otherwise
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # hide no GPU from tasks; Ray warns otherwise
         try:
             import ray
         except ImportError as fault:
