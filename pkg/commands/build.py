@@ -284,4 +284,6 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
 def _describe_contents(stats: StoreStats) -> str:
     found = {label: stats.nodes.get(label, 0) for label in CONTENTS}
     counts = [f"{count:,} {CONTENTS[label][count > 1]}" for label, count in found.items() if count]
+    if stats.repeated > 0:
+        counts.append(f"{stats.repeated:,} repeated definitions stored once")
     return ", ".join(counts) or "empty"

@@ -40,6 +40,10 @@ else:
     inverted_index = LazyModule("pkg.terms.inverted_index")
 
 
+_CONTAINED = ("File", "Row", "Function", "Class", "Constant", "Module", "Chunk", "Fact")
+"""Labels of the ends of CONTAINS; a fact in another has CHILD instead."""
+
+
 class Overflow(NamedTuple):
     """A parameter, field or other variable with more values than the resolver distinguishes."""
 
@@ -72,6 +76,12 @@ class StoreStats:
         """Return the number of relationships between facts (P-12, A-18): of CHILD, those that blocks leave."""
         blocks = self.nodes.get("Block", 0) - self.relations.get("HAS_BODY", 0)
         return self.relations.get("CHILD", 0) - blocks
+
+    @property
+    def repeated(self) -> int:
+        """Return the number of definitions in rows that equal a stored one: they are other places of it (A-03)."""
+        held = sum(self.nodes.get(label, 0) for label in _CONTAINED) - self.fact_relations
+        return self.relations.get("CONTAINS", 0) - held
 
 
 class Unfinished(NamedTuple):

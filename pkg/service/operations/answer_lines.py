@@ -146,6 +146,7 @@ def stats_line(stats: StoreStats) -> dict[str, Any]:
         "type": "stats",
         **asdict(stats),
         "fact_relations": stats.fact_relations,
+        "repeated": stats.repeated,
         "errors": _list_errors(stats.errors),
         "overflows": [each._asdict() for each in stats.overflows],
     }

@@ -39,6 +39,11 @@ def list_rows_of(store: GraphStore, name: str) -> list[str]:
     return sorted(node.path for node in store.get([edge.start for edge in edges]))
 
 
+def test_repeated_definitions_are_counted(tmp_path: Path, store: EmbeddedStore) -> None:
+    build(str(write_rows(tmp_path / "c.jsonl", ADD, ADD_IN_PROSE, SUB, f"{SUB}\n\n\n{ADD}", "import math")), store)
+    assert store.stats().repeated == 3
+
+
 def test_an_equal_function_of_several_rows_is_stored_once_and_contained_in_each(
     tmp_path: Path, store: EmbeddedStore
 ) -> None:
