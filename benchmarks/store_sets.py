@@ -2,7 +2,7 @@
 
     python benchmarks/store_sets.py --data FOLDER [--cache FOLDER] [--runs 3] [--members 8]
 
-The rows are those of benchmarks/corpus.py, cut by the hash of their code. Both stores answer the questions of
+The rows are those of benchmarks/corpus.py, cut by their content hash. Both stores answer the questions of
 benchmarks/query.py in each mode, each time in a new process, alternating; a question agrees where the whole answer is
 equal: hits, order, scores, pruned code, helpers and counts.
 """
@@ -12,11 +12,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import ExitStack
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from zlib import crc32
 
 from corpus import ROWS, write_rows
 from measure import (
@@ -34,6 +32,7 @@ from measure import (
 from query import COLD_QUESTION, QUERIES
 from shared_data import CORPORA, find_files, read_questions
 
+from pkg.errors import FILE_SCHEME, SET_SCHEME
 from pkg.retrieval.query_options import Mode
 
 MODES: tuple[Mode, ...] = ("block", "function", "both")
@@ -41,33 +40,14 @@ RATIO = 1.5  # of the median latency of the set to that of one store
 MEMORY = 400.0  # megabytes of a process that asks, as in benchmarks/query.py
 
 
-def write_unique(paths: list[Path], target: Path, rows: int) -> None:
-    """Write the rows with distinct ids: the numbers that a build gives to repeated ones differ between its parts."""
-    repeated = target.with_name("repeated.jsonl")
-    write_rows(paths, repeated, rows)
-    with repeated.open(encoding="utf-8") as lines, target.open("w", encoding="utf-8") as file:
-        for number, line in enumerate(lines):
-            row = json.loads(line)
-            file.write(json.dumps(row | {"id": f"{row['id']}@{number}"}) + "\n")
-    repeated.unlink()
-
-
 def build_stores(rows: Path, work: Path, members: int) -> Figures:
-    """Build all rows into one store, and their parts into the members of a set; return the counts of both."""
+    """Build all rows into one store and into a set; return the counts of both, which have to be equal."""
     from pkg.graph.opening import open_store
 
-    one, folder = work / "one.db", work / "set"
-    folder.mkdir()
-    run_pkg(["build", str(rows), "--source", "rows", "--store", f"sqlite:///{one}", "--json"], work)
-    parts = [work / f"part-{number:02}.jsonl" for number in range(members)]
-    with rows.open(encoding="utf-8") as lines, ExitStack() as opened:
-        files = [opened.enter_context(part.open("w", encoding="utf-8")) for part in parts]
-        for line in lines:
-            code = json.loads(line)["code"].encode()
-            files[crc32(code) % members].write(line)
-    for number, part in enumerate(parts):
-        address = f"sqlite:///{folder}/{number:02}.db"
-        run_pkg(["build", str(part), "--source", "rows", "--store", address, "--json"], work)
+    folder = work / "set"
+    for address in list_addresses(work).values():
+        options = ["--members", str(members)] if address.startswith(SET_SCHEME) else []
+        run_pkg(["build", str(rows), "--source", "rows", "--store", address, *options, "--jobs", "1", "--json"], work)
     start = time.process_time()
     open_store(list_addresses(work)["set"]).close()  # finds repeated fragments
     seconds = time.process_time() - start
@@ -91,7 +71,7 @@ def build_stores(rows: Path, work: Path, members: int) -> Figures:
 
 def list_addresses(work: Path) -> dict[str, str]:
     """Return the addresses of both stores."""
-    return {"one": f"sqlite:///{work}/one.db", "set": f"sqlite-set:///{work}/set"}
+    return {"one": f"{FILE_SCHEME}{work}/one.db", "set": f"{SET_SCHEME}{work}/set"}
 
 
 def ask(store: str, questions: Path, mode: Mode) -> None:
@@ -162,7 +142,7 @@ def main() -> None:
     options = read_options(parser)
     with open_folder(options.cache) as (_, work):
         rows, questions = work / "rows.jsonl", work / "questions.json"
-        write_unique(find_files(options.data, CORPORA), rows, options.rows)
+        write_rows(find_files(options.data, CORPORA), rows, options.rows)
         questions.write_text(json.dumps(read_questions(options.data)[:QUERIES]), encoding="utf-8")
         figures = {"rows": options.rows, "members": options.members, **build_stores(rows, work, options.members)}
         figures["questions"] = QUERIES

@@ -6,6 +6,7 @@ Only changed units are processed. Nothing heavy is imported here, so that a buil
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -261,13 +262,31 @@ def _check_source(store: GraphStore, found: Input) -> None:
     known = {each.name: each for each in store.sources()}.get(source.name)
     if known is None and found.entries is not None and all(_is_unread(each.path, found) for each in found.entries):
         first = f"; {len(found.skipped)} left out, such as {found.skipped[0]}" if found.skipped else ""
-        raise PathError(f"no Python files in {source.root} (expected at least one .py file{first})")
+        raise PathError(
+            f"no Python files in {source.root} (expected at least one .py file{first}){_name_corpus(source.root)}"
+        )
     is_moved = known is not None and (known.root, known.kind) != (source.root, source.kind)
     if known is not None and is_moved and not _is_revision_of_same(known, source):
         raise StoreError(
             f"source '{source.name}' in {store.address} was built from {known.root}, not from {source.root};"
             f" name this one with --source, or remove the other with: pkg build --remove {source.name}"
         )
+
+
+def _name_corpus(root: str) -> str:
+    """Return what to do with the first corpus in a folder; nothing where there is none."""
+    import shlex
+
+    from pkg.extract.files import print_path, restore_path
+    from pkg.extract.records import is_corpus
+
+    folder = restore_path(root)
+    names = sorted(filter(is_corpus, os.listdir(folder))) if os.path.isdir(folder) else []
+    return (
+        f"; {names[0]} in it may hold rows: pkg build {shlex.quote(print_path(f'{folder}/{names[0]}'))}"
+        if names
+        else ""
+    )
 
 
 def _is_unread(path: str, found: Input) -> bool:
