@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -14,16 +15,40 @@ import pytest
 import rich
 from trees import export_lines, open_graph_at, write_rows
 
-from pkg.api import build_graph
+from pkg.cluster.outcomes import Outcomes
 from pkg.cluster.ray_workers import RayWorkers
 from pkg.errors import StoreError
+from pkg.graph.opening import open_store
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.partitions import Partition, open_cluster, prepare_partition
+from pkg.indexing.inputs import find_input
+from pkg.indexing.partitions import Cluster, Partition, open_cluster, prepare_partition
+from pkg.indexing.set_building import build_set
 
 pytestmark = pytest.mark.cluster
 
 PACKAGE = str(Path(rich.__file__).parent)
+
+
+def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(StoreError, match="no Ray cluster answers at auto"),
+        open_cluster(str(tmp_path), ray="auto"),
+    ):
+        pass
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[RayWorkers]:
+    """Start a Ray of two workers, which takes some 20 seconds."""
+    with closing(RayWorkers("local", 2)) as started:
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+        yield started
+
+
+def make_cluster(workers: RayWorkers, folder: Path) -> Cluster:
+    folder.mkdir()
+    return Cluster(workers, Outcomes(folder))
 
 
 def kill_a_task(killed: list[int]) -> None:
@@ -40,41 +65,34 @@ def kill_a_task(killed: list[int]) -> None:
         time.sleep(0.02)
 
 
-def test_ray_workers_make_the_bytes_of_one_process_after_a_kill(tmp_path: Path) -> None:
+def test_ray_workers_make_the_bytes_of_one_process_after_a_kill(tmp_path: Path, workers: RayWorkers) -> None:
     with closing(open_graph_at(tmp_path / "one.db")) as store:
         build(PACKAGE, store)
         expected = export_lines(store)
     killed: list[int] = []
     killer = threading.Thread(target=kill_a_task, args=(killed,), daemon=True)
     killer.start()
-    with (
-        open_cluster(str(tmp_path / "work"), ray="local", jobs=2) as cluster,
-        closing(open_graph_at(tmp_path / "two.db")) as store,
-    ):
-        build(PACKAGE, store, BuildOptions(cluster=cluster))
+    with closing(open_graph_at(tmp_path / "two.db")) as store:
+        build(PACKAGE, store, BuildOptions(cluster=make_cluster(workers, tmp_path / "work")))
         assert export_lines(store) == expected
     killer.join()
     assert len(killed) == 1
 
 
-def test_rows_are_prepared_by_ray_workers(tmp_path: Path) -> None:
+def test_ray_workers_build_the_members_of_a_set(tmp_path: Path, workers: RayWorkers) -> None:
     corpus = write_rows(tmp_path / "c.jsonl", *(f"def f{number}(x):\n    return x\n" for number in range(50)))
-    report = build_graph(
-        corpus, store=f"sqlite:///{tmp_path / 'graph.db'}", cluster=tmp_path / "work", ray="local", jobs=1
-    )
-    assert report.written == 50
-    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-
-
-def test_an_exception_of_a_task_arrives_as_it_was(tmp_path: Path) -> None:
-    task = partial(prepare_partition, str(tmp_path), "lib", "static", {})
-    with closing(RayWorkers("local", 1)) as workers, pytest.raises(StoreError, match=r"a\.units cannot be read"):
-        list(workers.map(task, [Partition("a.units", "a.graph")]))
-
-
-def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    found = find_input(str(corpus), None, None, None)
+    cluster = make_cluster(workers, tmp_path / "work")
+    assert build_set(found, tmp_path / "set", 3, BuildOptions(), cluster).written == 50
     with (
-        pytest.raises(StoreError, match="no Ray cluster answers at auto"),
-        open_cluster(str(tmp_path), ray="auto"),
+        closing(open_store(f"sqlite-set:///{tmp_path / 'set'}")) as store,
+        closing(open_graph_at(tmp_path / "one.db")) as one,
     ):
-        pass
+        build(str(corpus), one)
+        assert export_lines(store) == export_lines(one)
+
+
+def test_an_exception_of_a_task_arrives_as_it_was(tmp_path: Path, workers: RayWorkers) -> None:
+    task = partial(prepare_partition, str(tmp_path), "lib", "static", {})
+    with pytest.raises(StoreError, match=r"a\.units cannot be read"):
+        list(workers.map(task, [Partition("a.units", "a.graph")]))
