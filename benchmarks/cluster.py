@@ -31,7 +31,6 @@ from measure import (
     compare,
     make_parser,
     open_folder,
-    read_line,
     read_options,
     run_process,
     write_result,
@@ -115,7 +114,8 @@ def measure(kind: str, file: Path, is_killed: bool = False, is_hashed: bool = Tr
     for old in file.parent.glob(f"{kind}.*"):
         run_process(["rm", "-r", str(old)], file.parent)
     command = [sys.executable, __file__, "--child", kind, str(file), str(store), "killed" if is_killed else "whole"]
-    found: Figures = read_line(run_process(command, file.parent))
+    output = run_process(command, file.parent).output
+    found: Figures = json.loads(output.splitlines()[-1])  # Ray may report a worker that died before it
     return found | ({"export": _hash_export(store)} if is_hashed else {})
 
 

@@ -33,6 +33,7 @@ LOAD_CPU = (
     ELEMENTS / LOAD["with_vectors"]["nodes_by_label"]["Function"] / LOAD["bulk_import"]["elements_a_second"]["value"]
 )
 MILLION, MANY = 1e6, 1e8
+CLUSTER = read("cluster")
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,10 @@ MILLION, MANY = 1e6, 1e8
         f" {FILE_CPU * MANY / HOUR * CORE_HOUR:.0f} dollars |",
         f"| {ROW_BYTES / 1e3:.1f} and {FILE_BYTES / 1e3:.1f} GB | {round(ROW_BYTES / 10, -1):.0f} and"
         f" {round(FILE_BYTES / 10, -1):.0f} GB |",
+        f"{CLUSTER['one']['rows']:,} rows with two workers on one machine take"
+        f" {CLUSTER['processes']['ratio_to_one_process']['value']:.2f} times",
+        f"{CLUSTER['ray']['ratio_to_one_process']['value']:.2f} times with Ray",
+        f"takes {CLUSTER['processes']['driver_mb']['value']:.0f} and {CLUSTER['ray']['driver_mb']['value']:.0f} MB",
         f"| {LOAD_CPU * MILLION / 60:.0f} minutes | {LOAD_CPU * MANY / HOUR:.0f} hours |",
     ],
 )
