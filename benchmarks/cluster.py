@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -112,7 +113,7 @@ def measure(kind: str, file: Path, is_killed: bool = False, is_hashed: bool = Tr
     """Build a file in a process of its own; return its costs, with a hash of the export."""
     store = file.parent / f"{kind}.db"
     for old in file.parent.glob(f"{kind}.*"):
-        run_process(["rm", "-r", str(old)], file.parent)
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     command = [sys.executable, __file__, "--child", kind, str(file), str(store), "killed" if is_killed else "whole"]
     output = run_process(command, file.parent).output
     found: Figures = json.loads(output.splitlines()[-1])  # Ray may report a worker that died before it

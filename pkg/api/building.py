@@ -69,6 +69,8 @@ def build_graph(
     from pkg.indexing.build import build
 
     options, address = make_build_options(encoder, jobs, listener), find_address(store)
+    if ray is not None and cluster is None:
+        raise UsageError("ray needs a folder that its workers share; give cluster as well")
     if address.startswith(SET_SCHEME):
         from pkg.indexing.set_building import build_rows
 
@@ -84,8 +86,6 @@ def build_graph(
             from pkg.indexing.partitions import open_cluster
 
             options = replace(options, cluster=stack.enter_context(open_cluster(os.fspath(cluster), ray, jobs)))
-        elif ray is not None:
-            raise UsageError("ray needs a folder that its workers share; give cluster as well")
         target = stack.enter_context(closing(open_target(store, listener)))
         return build(
             os.fspath(path),

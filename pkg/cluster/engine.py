@@ -19,10 +19,6 @@ ATTEMPTS = 3
 class Engine(Protocol):
     """Something that runs tasks; what they are given and return is pickled, and they may run more than once."""
 
-    @property
-    def workers(self) -> int:
-        """Return the number of tasks that run at the same time."""
-
     def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield the result of a task for each item, in order; items are drawn a few ahead of the results.
 
@@ -35,8 +31,6 @@ class Engine(Protocol):
 
 class ThisProcess:
     """Runs tasks in this process, when their results are asked for."""
-
-    workers = 1
 
     def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield the result of a task for each item."""

@@ -77,7 +77,7 @@ class Outcomes:
         except OSError as fault:
             raise StoreFullError(
                 f"{self.folder} cannot be written ({fault.strerror}); make room there, or give another folder, and run"
-                " the command again: what is there is not made again"
+                " the command again: it uses the files that are complete"
             ) from fault
         finally:
             with suppress(OSError):

@@ -24,7 +24,7 @@ class Processes:
 
     def __init__(self, workers: int, attempts: int = ATTEMPTS, set_up: tuple[Any, ...] = ()) -> None:
         """Create none yet; set_up: module, function and arguments of a call in each worker at its start."""
-        self.workers = workers
+        self._workers = workers
         self._attempts = attempts
         self._set_up = set_up
         self._others = active_children()
@@ -32,13 +32,13 @@ class Processes:
 
     def _start(self) -> ProcessPoolExecutor:
         start: Callable[..., None] = start_worker
-        return ProcessPoolExecutor(self.workers, get_context("spawn"), start, self._set_up)
+        return ProcessPoolExecutor(self._workers, get_context("spawn"), start, self._set_up)
 
     def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield the result of a task for each item, in order; raises InputError where workers keep dying."""
         waiting: deque[tuple[T, Future[R]]] = deque()
         deaths = 0  # since the last result
-        rest, most = iter(items), ITEMS_PER_WORKER * self.workers
+        rest, most = iter(items), ITEMS_PER_WORKER * self._workers
         try:
             while True:
                 for item in rest:

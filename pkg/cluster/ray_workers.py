@@ -48,7 +48,7 @@ class RayWorkers:
                 f"no Ray cluster answers at {address} ({fault}); expected local, auto or an address such as"
                 " ray://host:10001"
             ) from fault
-        self.workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def map(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield the result of a task for each item, in order; raises InputError where workers keep dying."""
@@ -59,7 +59,7 @@ class RayWorkers:
         try:
             for item in items:
                 waiting.append((item, run.remote(shared, item)))
-                if len(waiting) > ITEMS_PER_WORKER * self.workers:
+                if len(waiting) > ITEMS_PER_WORKER * self._workers:
                     yield self._get(*waiting.popleft())
             while waiting:
                 yield self._get(*waiting.popleft())

@@ -63,7 +63,7 @@ SHOWN_ERRORS = 5  # internal errors of a build
 @click.option(
     "--cluster",
     metavar="FOLDER",
-    help="Keep what the workers make in FOLDER, which all of them reach; what is there is not made again.",
+    help="Keep what the workers make in FOLDER, which all of them reach, and use what it holds.",
 )
 @click.option(
     "--ray", metavar="ADDRESS", help="With --cluster: use the workers of a Ray cluster; local starts one here."

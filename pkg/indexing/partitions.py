@@ -19,14 +19,12 @@ from pkg.cluster.engine import Engine, ThisProcess
 from pkg.cluster.outcomes import Outcomes
 from pkg.cluster.processes import Processes
 from pkg.encode.registry import load_encoder
-from pkg.errors import UsageError
 from pkg.extract.text_files.text_kinds import TEXT_VERSION
 from pkg.indexing.inputs import LoadedUnit
-from pkg.indexing.prepare import Preparer, cut_batches
+from pkg.indexing.prepare import Preparer, count_workers, cut_batches
 from pkg.indexing.written_docstrings import NO_TEXTS, GeneratedTexts
 from pkg.local_errors import find_version
 from pkg.resolution.record_version import VERSION
-from pkg.resources import count_cores
 from pkg.units import UnitGraph
 from pkg.vectors.quantised import pack_rows, unpack_rows
 
@@ -52,21 +50,18 @@ def open_cluster(folder: str, ray: str | None = None, jobs: int = 0) -> Iterator
     time; 0 for one per processor. Raises MissingExtraError without Ray, StoreError where its cluster or the folder
     cannot be reached, UsageError for a negative number of jobs.
     """
-    if jobs < 0:
-        raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
+    workers = count_workers(jobs)
     outcomes = Outcomes(folder)
     outcomes.create()
-    with closing(_start(ray, jobs)) as engine:
-        yield Cluster(engine, outcomes)
-
-
-def _start(ray: str | None, jobs: int) -> Engine:
+    engine: Engine
     if ray is not None:
         from pkg.cluster.ray_workers import RayWorkers
 
-        return RayWorkers(ray, jobs)
-    jobs = jobs or count_cores()
-    return Processes(jobs) if jobs > 1 else ThisProcess()
+        engine = RayWorkers(ray, jobs)
+    else:
+        engine = Processes(workers) if workers > 1 else ThisProcess()
+    with closing(engine):
+        yield Cluster(engine, outcomes)
 
 
 class Partition(NamedTuple):

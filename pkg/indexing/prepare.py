@@ -276,7 +276,7 @@ def prepare_all(
     A heavy encoder works in one process, because each copy takes memory. generated: the generated texts of the source.
     Raises UsageError for a negative number of jobs.
     """
-    workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, size)
+    workers = 1 if find_kind(encoder).is_heavy else count_workers(jobs, size)
     batches = cut_batches(units)
     if workers > 1:
         prepared = prepare_in_processes(source, batches, encoder, workers, generated)
@@ -288,7 +288,11 @@ def prepare_all(
         yield from graphs
 
 
-def _count_workers(jobs: int, size: int) -> int:
+def count_workers(jobs: int, size: int = 0) -> int:
+    """Return the number of worker processes; size: bytes of the units, 0 if unknown.
+
+    jobs: 0 for one per processor if there is enough to do. Raises UsageError for a negative number.
+    """
     if jobs < 0:
         raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
     is_large = size == 0 or size >= LARGE_BYTES

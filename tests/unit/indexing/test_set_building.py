@@ -87,6 +87,7 @@ def test_what_a_set_cannot_hold_is_refused(tmp_path: Path) -> None:
     refuse(UsageError, "members is 0; expected 1 to", corpus, store=address, members=0)
     refuse(UsageError, "number of stores of a set", corpus, store=f"sqlite:///{tmp_path}/a.db", members=2)
     refuse(UsageError, "reads documents into one store", corpus, store=address, reader="model", model="openai:x")
+    refuse(UsageError, "ray needs a folder that its workers share", corpus, store=address, ray="local")
     (tmp_path / "file").write_text("")
     refuse(StoreError, "cannot be created", corpus, store=f"sqlite-set:///{tmp_path}/file/set")
     build_graph(corpus, store=address, members=2, jobs=1)
