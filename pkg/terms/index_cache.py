@@ -45,9 +45,9 @@ class TextCache:
 
     def write(self, stamp: str, list_stored: ListStored) -> None:
         """Invert the terms of a generation and write its file; raises OSError where the path cannot be written."""
-        from pkg.terms.index_file import write_text_segments
+        from pkg.terms.index_writing import write_terms
 
-        write_text_segments(self._find_path(), stamp, list(_invert(INDEXED, list_stored).values()))
+        write_terms(self._find_path(), stamp, list_stored(), INDEXED)
 
     def repair(self, stamp: str, list_stored: ListStored) -> list[str]:
         """Write the file of a generation again where it is damaged; return a message for each repair."""
@@ -59,17 +59,16 @@ class TextCache:
     def _open_file(self, stamp: str, list_stored: ListStored) -> Segments:
         """Map the file; where it is of another generation, write it again, or only keep it in memory if that fails."""
         from pkg.private_files import make_folder
-        from pkg.terms.index_file import read_text_segments, write_text_segments
+        from pkg.terms.index_file import read_text_segments
 
         path = self._find_path()
         read = read_text_segments(path, stamp)
-        if read is not None:
-            return dict(zip(INDEXED, read, strict=True))
-        segments = _invert(INDEXED, list_stored)
-        with suppress(OSError):  # the path cannot be written: the terms stay in memory
-            make_folder(path.parent)  # a user's cache folder may not be there yet
-            write_text_segments(path, stamp, list(segments.values()))
-        return segments
+        if read is None:
+            with suppress(OSError):  # the path cannot be written
+                make_folder(path.parent)  # a user's cache folder may not be there yet
+                self.write(stamp, list_stored)
+                read = read_text_segments(path, stamp)
+        return _invert(INDEXED, list_stored) if read is None else dict(zip(INDEXED, read, strict=True))
 
 
 def _invert(groups: Sequence[tuple[Label, ...]], list_stored: ListStored) -> Segments:

@@ -1,4 +1,4 @@
-"""The file of the text segments: written at once, read through a memory map, like the vector file.
+"""The file of the text segments, which is read through a memory map, like the vector file.
 
 Opening it reads it once: the header holds its own checksum, the generation, and a checksum of each column, so that
 changed, swapped or outdated pages give no answers.
@@ -8,58 +8,88 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pkg.private_files import replace_file
 from pkg.terms.index_segment import TextSegment
 from pkg.terms.inverted_index import LexicalIndex
 from pkg.vectors.vector_file import pack_header, unpack_header
 
 MAGIC = b"PKG terms 4\n"
+BLOCK_BYTES = 1 << 20  # of a column in a temporary file
 _ALIGNED = 64
 
 _INVERTED = {"terms": "<u4", "offsets": "<i8", "rows": "<i4", "impacts": "u1"}  # in the order of LexicalIndex
 _COLUMNS = _INVERTED | {"ids": "<u8", "contents": "<u8", "fragments": "<i8", "sources": "<i4", "labels": "u1"}
 
 
-def write_text_segments(path: Path, stamp: str, segments: Sequence[TextSegment]) -> None:
-    """Write segments under a stamp that identifies the store and its generation, and replace the file atomically.
+class FileColumn:
+    """A column in a temporary file."""
 
-    Raises OSError where the path cannot be written.
+    def __init__(self, file: IO[bytes], kind: str) -> None:
+        self._file, self._kind = file, np.dtype(kind)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Add values at the end."""
+        self._file.write(np.asarray(values, self._kind).data)
+        self._length += len(values)
+
+    def list_blocks(self) -> Iterator[bytes]:
+        """Yield the bytes of the column."""
+        self._file.seek(0)
+        while block := self._file.read(BLOCK_BYTES):
+            yield block
+
+
+Column: TypeAlias = "npt.NDArray[Any] | FileColumn"
+
+
+class SegmentTable(NamedTuple):
+    """The columns of a text segment."""
+
+    names: tuple[str, ...]  # of the sources
+    total: int  # nodes
+    columns: dict[str, Column]  # by their names in the file
+
+
+def write_tables(file: IO[bytes], stamp: str, tables: Sequence[SegmentTable]) -> None:
+    """Write the columns of segments under a stamp that identifies the store and its generation.
+
+    Raises OSError where the file cannot be written.
     """
-    tables = [
-        {name: np.asarray(_get_column(segment, name), kind) for name, kind in _COLUMNS.items()} for segment in segments
-    ]
     described = [
         {
-            "names": segment.names,
-            "total": len(segment),
-            "counts": {name: len(column) for name, column in columns.items()},
-            "checksums": _compute_checksums(columns),
+            "names": table.names,
+            "total": table.total,
+            "counts": {name: len(table.columns[name]) for name in _COLUMNS},
+            "checksums": {name: _compute_checksum(name, table.columns[name]) for name in _COLUMNS},
         }
-        for segment, columns in zip(segments, tables, strict=True)
+        for table in tables
     ]
-    with replace_file(path) as temporary, open(temporary, "wb") as file:
-        file.write(MAGIC + pack_header({"stamp": stamp, "segments": described}))
-        for columns in tables:
-            for column in columns.values():
-                file.write(bytes(-file.tell() % _ALIGNED))
-                file.write(np.ascontiguousarray(column).data)
+    file.write(MAGIC + pack_header({"stamp": stamp, "segments": described}))
+    for table in tables:
+        for name in _COLUMNS:
+            file.write(bytes(-file.tell() % _ALIGNED))
+            file.writelines(_list_blocks(name, table.columns[name]))
 
 
-def _compute_checksums(columns: dict[str, Any]) -> dict[str, int]:
-    return {name: zlib.crc32(np.ascontiguousarray(column).data) for name, column in columns.items()}
+def _list_blocks(name: str, column: Column) -> Iterable[Any]:
+    if isinstance(column, FileColumn):
+        return column.list_blocks()
+    return [np.ascontiguousarray(column, _COLUMNS[name]).data]
 
 
-def _get_column(segment: TextSegment, name: str) -> Any:
-    return (
-        segment.index.weights if name == "impacts" else getattr(segment.index if name in _INVERTED else segment, name)
-    )
+def _compute_checksum(name: str, column: Column) -> int:
+    return reduce(lambda kept, block: zlib.crc32(block, kept), _list_blocks(name, column), 0)
 
 
 def read_text_segments(path: Path, stamp: str) -> list[TextSegment] | None:
@@ -85,7 +115,7 @@ def has_sound_terms(path: Path) -> bool:
 
 def _is_sound(header: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
     return [segment["checksums"] for segment in header["segments"]] == [
-        _compute_checksums(columns) for columns in tables
+        {name: _compute_checksum(name, column) for name, column in columns.items()} for columns in tables
     ]
 
 

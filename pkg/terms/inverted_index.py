@@ -25,7 +25,9 @@ Offsets = npt.NDArray[np.int64]
 """Places in the posting lists: int64 [terms]."""
 Mask = npt.NDArray[np.bool_]
 """Selected nodes of an index: bool [total]."""
-MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and a weight are sorted as one number of 64 bits
+Postings = npt.NDArray[np.uint64]
+"""A term, a row and a weight each, from the high bits to the low: uint64 [n]."""
+MAX_ROWS = 1 << 24  # nodes of one index, so that a posting has 64 bits
 
 
 class TermScores(NamedTuple):
@@ -53,24 +55,23 @@ class LexicalIndex:
     total: int  # nodes, including those without terms
 
     @classmethod
-    def from_postings(cls, postings: TermRows) -> LexicalIndex:
+    def from_postings(cls, rows: TermRows) -> LexicalIndex:
         """Invert the terms of nodes; node i becomes row i. Raises ValueError for more than MAX_ROWS nodes."""
-        counts, hashes, weights = postings
-        if len(counts) > MAX_ROWS:
-            raise ValueError(f"{len(counts):,} nodes are more than one index holds, {MAX_ROWS:,}")
-        keys = hashes.astype(np.uint64)  # changed in place: there are millions
-        keys <<= np.uint64(32)
-        keys |= np.repeat(np.arange(len(counts), dtype=np.uint64) << np.uint64(8), counts)
-        keys |= weights
-        keys.sort()
-        sorted_hashes = (keys >> np.uint64(32)).astype(np.uint32)
-        starts = np.flatnonzero(np.diff(sorted_hashes, prepend=~sorted_hashes[:1]))
+        postings = pack_postings(rows)
+        postings.sort()
+        return cls.from_sorted(postings, len(rows.counts))
+
+    @classmethod
+    def from_sorted(cls, postings: Postings, total: int) -> LexicalIndex:
+        """Create the index of some nodes from their sorted postings."""
+        hashes = (postings >> np.uint64(32)).astype(np.uint32)
+        starts = np.flatnonzero(np.diff(hashes, prepend=~hashes[:1]))
         return cls(
-            sorted_hashes[starts],
-            np.append(starts, len(keys)).astype(np.int64),
-            (keys >> np.uint64(8) & np.uint64(MAX_ROWS - 1)).astype(np.int32),
-            (keys & np.uint64(255)).astype(np.uint8),
-            len(counts),
+            hashes[starts],
+            np.append(starts, len(postings)).astype(np.int64),
+            (postings >> np.uint64(8) & np.uint64(MAX_ROWS - 1)).astype(np.int32),
+            (postings & np.uint64(255)).astype(np.uint8),
+            total,
         )
 
     def look_up(self, terms: Collection[str]) -> Asked:
@@ -129,6 +130,22 @@ class LexicalIndex:
         ends = np.minimum(places + 1, len(self.terms))  # of a known term; otherwise its start
         ends = np.where(self.terms[ends - 1] == numbers, ends, places) if len(self.terms) else places
         return self.offsets[places], self.offsets[ends]
+
+
+def pack_postings(rows: TermRows, first: int = 0) -> Postings:
+    """Pack the terms of nodes as numbers to sort; first: row of the first node.
+
+    Raises ValueError for a row beyond MAX_ROWS.
+    """
+    counts, hashes, weights = rows
+    end = first + len(counts)
+    if end > MAX_ROWS:
+        raise ValueError(f"{end:,} nodes are more than one index holds, {MAX_ROWS:,}")
+    postings = hashes.astype(np.uint64)  # changed in place: there are millions
+    postings <<= np.uint64(32)
+    postings |= np.repeat(np.arange(first, end, dtype=np.uint64) << np.uint64(8), counts)
+    postings |= weights
+    return postings
 
 
 def hash_terms(terms: Iterable[str]) -> npt.NDArray[np.uint32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -25,10 +26,10 @@ class Fragments:
         self.fragment = unit.parts[0].fragment
         self.asked = 0
 
-    def list_stored(self) -> list[StoredTerms]:
+    def list_stored(self) -> Iterator[StoredTerms]:
         self.asked += 1
         assert self.fragment is not None
-        return [(self.fragment.key, "demo", self.fragment.terms)]
+        yield self.fragment.key, "demo", self.fragment.terms
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_threads_that_ask_at_once_read_the_terms_once(tmp_path: Path, fragments:
     cache, started = open_cache(tmp_path / "terms"), Barrier(4)
 
     def list_slowly() -> list[StoredTerms]:
-        stored = fragments.list_stored()
+        stored = list(fragments.list_stored())
         time.sleep(0.05)
         return stored
 

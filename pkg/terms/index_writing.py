@@ -1,0 +1,161 @@
+"""Invert the terms of a generation into their file, with memory that does not grow with the postings.
+
+Postings are sorted in runs of a temporary file beside the index, which are merged by ranges of the terms. What grows
+with the nodes is 30 bytes of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.model import Label
+from pkg.private_files import replace_file
+from pkg.terms.index_file import FileColumn, SegmentTable, write_tables
+from pkg.terms.index_segment import StoredTerms
+from pkg.terms.inverted_index import LexicalIndex, Postings, pack_postings
+from pkg.terms.packed_terms import TERM_LABELS, TermRows, Unpacked, unpack_terms
+
+RUN = 2_000_000  # postings that are sorted at once: 16 MB
+RANGES = 256  # of the terms: the merge holds the postings of one
+BATCH_BYTES = 1_000_000  # of packed terms that are unpacked at once
+
+
+def write_terms(path: Path, stamp: str, stored: Iterable[StoredTerms], groups: Sequence[Collection[Label]]) -> None:
+    """Write a segment for each group of labels, with the terms of all fragments, under the stamp of a generation.
+
+    The file is replaced atomically. Raises OSError where it cannot be written, StoreCorruptError for terms that cannot
+    be read.
+    """
+    with ExitStack() as stack, replace_file(path) as temporary, open(temporary, "wb") as file:
+
+        def open_file() -> IO[bytes]:
+            return cast("IO[bytes]", stack.enter_context(TemporaryFile(dir=path.parent)))
+
+        segments = [_Segment(group, Runs(open_file())) for group in groups]
+        labels = {label for group in groups for label in group}
+        owners: dict[str, int] = {}  # numbers of the sources in the order of their first fragments
+        for batch in _cut_batches(stored):
+            found = unpack_terms([blob for _, _, blob in batch], labels)
+            numbers = np.array([number for number, _, _ in batch], np.int64)
+            sources = np.array([owners.setdefault(source, len(owners)) for _, source, _ in batch], np.int32)
+            of_nodes = np.repeat(numbers, found.counts), np.repeat(sources, found.counts)
+            for segment in segments:
+                segment.add(found, *of_nodes)
+        names = tuple(sorted(owners))
+        places = np.array([names.index(name) for name in owners], np.int32)
+        tables = []
+        for segment in segments:
+            nodes = segment.join_nodes()
+            nodes["sources"] = places[nodes["sources"]]
+            lists = segment.merge(FileColumn(open_file(), "<i4"), FileColumn(open_file(), "u1"))
+            tables.append(SegmentTable(names, segment.total, {**lists, **nodes}))
+        write_tables(file, stamp, tables)
+
+
+def _cut_batches(stored: Iterable[StoredTerms]) -> Iterator[list[StoredTerms]]:
+    batch: list[StoredTerms] = []
+    size = 0
+    for each in stored:
+        batch.append(each)
+        size += len(each[2])
+        if size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    yield batch
+
+
+class Runs:
+    """Postings in sorted runs of a file; fewer than one run stay in memory."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._bounds: list[npt.NDArray[np.int64]] = []  # of the ranges in each run: [RANGES + 1]
+        self._waiting: list[Postings] = []
+        self._size = 0
+
+    def add(self, postings: Postings) -> None:
+        """Add postings in any order."""
+        self._waiting.append(postings)
+        self._size += len(postings)
+        if self._size > RUN:
+            self._write()
+
+    def merge(self) -> Iterator[Postings]:
+        """Yield all postings in ascending order, those of a term together; once."""
+        if not self._bounds:
+            yield self._sort()
+            return
+        self._write()
+        starts = np.cumsum([0, *(bounds[-1] for bounds in self._bounds)])
+        for place in range(RANGES):
+            pieces = []
+            for start, bounds in zip(starts.tolist(), self._bounds, strict=False):
+                low, high = bounds[place : place + 2].tolist()
+                self._file.seek(8 * (start + low))
+                pieces.append(np.frombuffer(self._file.read(8 * (high - low)), np.uint64))
+            found = np.concatenate(pieces)
+            found.sort()
+            yield found
+
+    def _sort(self) -> Postings:
+        postings = np.concatenate([*self._waiting, np.zeros(0, np.uint64)])
+        self._waiting, self._size = [], 0
+        postings.sort()
+        return postings
+
+    def _write(self) -> None:
+        postings = self._sort()
+        edges = np.arange(1, RANGES, dtype=np.uint64) << np.uint64(64 - RANGES.bit_length() + 1)
+        self._bounds.append(np.concatenate([[0], np.searchsorted(postings, edges), [len(postings)]]).astype(np.int64))
+        self._file.write(postings.data)
+
+
+class _Segment:
+    """The segment of a group of labels that is being made."""
+
+    def __init__(self, group: Collection[Label], runs: Runs) -> None:
+        self._wanted = [TERM_LABELS.index(label) for label in group]
+        self._runs = runs
+        self._nodes: dict[str, list[npt.NDArray[Any]]] = {}  # columns, in pieces
+        self.total = 0  # nodes
+
+    def add(self, found: Unpacked, fragments: npt.NDArray[np.int64], sources: npt.NDArray[np.int32]) -> None:
+        """Add the nodes of the group; fragments, sources: of each node that was found, [nodes]."""
+        keep = np.isin(found.labels, self._wanted)
+        counts, hashes, weights = found.rows
+        kept = np.repeat(keep, counts)
+        self._runs.add(pack_postings(TermRows(counts[keep], hashes[kept], weights[kept]), self.total))
+        self.total += int(keep.sum())
+        columns: dict[str, npt.NDArray[Any]] = {
+            "ids": found.keys.ids,
+            "contents": found.keys.contents,
+            "fragments": fragments,
+            "sources": sources,
+            "labels": found.labels,
+        }
+        for name, column in columns.items():
+            self._nodes.setdefault(name, []).append(column[keep])
+
+    def join_nodes(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of the nodes, by name."""
+        return {name: np.concatenate(self._nodes.pop(name)) for name in tuple(self._nodes)}
+
+    def merge(self, rows: FileColumn, weights: FileColumn) -> dict[str, npt.NDArray[Any] | FileColumn]:
+        """Return the columns of the posting lists, by name; rows and weights are filled."""
+        terms, offsets, end = [], [], 0
+        for postings in self._runs.merge():
+            part = LexicalIndex.from_sorted(postings, self.total)
+            terms.append(part.terms)
+            offsets.append(part.offsets[:-1] + end)
+            rows.append(part.rows)
+            weights.append(part.weights)
+            end += len(postings)
+        lists = {"terms": np.concatenate(terms), "offsets": np.append(np.concatenate(offsets), end)}
+        return {**lists, "rows": rows, "impacts": weights}
