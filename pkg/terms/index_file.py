@@ -39,7 +39,7 @@ class FileColumn:
         return self._length
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Add values at the end."""
+        """Add values at the end: int32 [n] or uint8 [n], as the column holds."""
         self._file.write(np.asarray(values, self._kind).data)
         self._length += len(values)
 
