@@ -290,6 +290,7 @@ GROWING = (
     Package("pyomo", "6.10.1", "9efddbc4c83971189047e734ba108ca6fdde8ff3390e0944e6eb928db0707ecd"),
     Package("dipy", "1.12.1", "5f88f5eb386f945903209cfaba7321cd31d42521d622f3ded6bf4d75d7f716ce"),
     Package("openmdao", "3.45.1", "2ac96fcd3ebd4f3096d527f6f792f4b5ddb8823093c2fff1f89f147159fab6da"),
+    Package("homeassistant", "2026.11.0", "7ca5fbde9dea879ac7723949fc84347aac5182e6309c357b2e4973fd391b00f7"),
 )
 """Large packages in a fixed order, for folders of many files."""
 

@@ -218,7 +218,7 @@ def write_units(
             from pkg.indexing.solved_links import put_links
 
             change = session.change()
-            put_links(
+            session.skipped += put_links(
                 store,
                 writer,
                 found.source.name,

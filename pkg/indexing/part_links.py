@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pkg.cluster.engine import ThisProcess
 from pkg.cluster.outcomes import Outcomes
+from pkg.errors import count_things
 from pkg.indexing.part_solving import (
     KEY_SIZE,
     NO_RESULTS,
@@ -29,11 +30,11 @@ from pkg.indexing.part_solving import (
 from pkg.indexing.solved_links import extract_again, move_links
 from pkg.indexing.spool import pack_text_unit, write_spool
 from pkg.local_errors import LocalErrors
-from pkg.model import Import
+from pkg.model import Import, Skip
 from pkg.resolution.link_record import NO_DIGEST, LinkRecord, cut_record, unpack_unit
 from pkg.resolution.module_map import ModuleMap
 from pkg.resolution.solved_parts import SHARED
-from pkg.resolution.source_parts import Part, list_waves, order_parts
+from pkg.resolution.source_parts import MOST_MERGED, Part, list_waves, order_parts
 from pkg.units import UnitLinks, UnitText
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ class PartLinks:
         self._records = _Records(notes)
         self._units = _Units(store, source, change, self._records, errors)
 
-    def put(self, folders: Mapping[str, str], cluster: Cluster | None, seconds: dict[str, float]) -> None:
-        """Resolve the parts that the change affects.
+    def put(self, folders: Mapping[str, str], cluster: Cluster | None, seconds: dict[str, float]) -> list[Skip]:
+        """Resolve the parts that the change affects; return the imports between parts that are not followed.
 
         folders: the folder of the part of each file. cluster: solves the parts; None for this process. seconds: get
         the CPU seconds of its workers under "resolve".
@@ -120,15 +121,16 @@ class PartLinks:
             moved = move_links(self._change, self._records, self._errors)
             if moved is not None:
                 self._writer.put_links(self._source, moved)
-                return
+                return []
         imports = ((path, self._units.list_imports(path)) for path in folders)
-        parts = order_parts(folders, imports, ModuleMap(folders, self._change.package))
+        parts, left_out = order_parts(folders, imports, ModuleMap(folders, self._change.package))
         engine = cluster.engine if cluster else ThisProcess()
         place = cluster.outcomes.folder if cluster else None
         with TemporaryDirectory(dir=place, prefix=".links-", ignore_cleanup_errors=True) as folder:
             for solved in self._solve(parts, engine, Path(folder)):
                 if solved.process != os.getpid():
                     seconds["resolve"] = seconds.get("resolve", 0.0) + solved.seconds
+        return [_describe_left_out(*pair, files) for pair, files in left_out.items()]
 
     def _solve(self, parts: list[Part], engine: Engine, folder: Path) -> Iterator[SolvedPart]:
         """Solve the parts that the change affects, those that others import before these; yield each."""
@@ -172,6 +174,14 @@ class PartLinks:
     def _list_changed(self, links: Iterable[UnitLinks]) -> Iterator[UnitLinks]:
         """Yield the links of edited files, and of those whose record has changed."""
         return (each for each in links if each.path in self._change.fresh or self._notes.get(each.path) != each.notes)
+
+
+def _describe_left_out(start: str, end: str, files: int) -> Skip:
+    return Skip(
+        start,
+        f"imports of {end} in {count_things(files, 'file')} are not followed: each imports the other, and they are too"
+        f" large to be resolved together (more than {MOST_MERGED:,} files)",
+    )
 
 
 def _cut_part(packed: bytes) -> tuple[bytes, bytes, bytes]:

@@ -23,6 +23,7 @@ from pkg.resolution.link_record import NO_DIGEST, FileLinks, LinkRecord, pack_li
 from pkg.resolution.machine import Machine
 from pkg.resolution.site_links import LinkWriter
 from pkg.resolution.solved_parts import SHARED, SolvedFiles, list_results, read_outline, read_values, solve_part
+from pkg.resources import return_free_memory
 from pkg.units import UnitLinks, UnitText
 
 KEY_SIZE = 16  # bytes
@@ -104,7 +105,8 @@ def solve_job(folder: str, source: str, package: str, job: PartJob) -> SolvedPar
         units = _PartUnits(source, {path: packed[number] for path, number in places.items()})
         owners = {path: imported[number] for path, number in solved.items()}
         digest, errors = _Job(Path(folder), source, package, job, units).solve(owners, list(imported.values()))
-    gc.collect(0)  # what this part has made; a build disables collection
+    gc.collect(1)  # what this part has made, and the last one left; a build disables collection
+    return_free_memory()  # without it the next part begins with most of this one's memory
     return SolvedPart(job.number, digest, errors, os.getpid(), time.process_time() - start)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
 from pkg.local_errors import LocalErrors
+from pkg.model import Skip
 from pkg.resolution.link_record import (
     NO_DIGEST,
     FileLinks,
@@ -45,9 +46,10 @@ def put_links(
     errors: LocalErrors,
     cluster: Cluster | None = None,
     seconds: dict[str, float] | None = None,
-) -> None:
+) -> list[Skip]:
     """Resolve the files of a repository, and store the links of new files and those with changed links.
 
+    Return the imports between parts of a large source that are not followed.
     `notes` are those of all files from before the change. Local errors are noted; with one, the records of
     dependencies are dropped, and the next change resolves everything again.
     cluster: solves the parts of the source, even where it has one, so that this process needs little memory; None for
@@ -57,10 +59,22 @@ def put_links(
     if cluster is not None or len(set(folders.values())) > 1:
         from pkg.indexing.part_links import PartLinks
 
-        PartLinks(store, writer, source, change, notes, errors).put(
+        return PartLinks(store, writer, source, change, notes, errors).put(
             folders, cluster, {} if seconds is None else seconds
         )
-        return
+    _put_whole(store, writer, source, change, notes, errors)
+    return []
+
+
+def _put_whole(
+    store: GraphStore,
+    writer: StoreWriter,
+    source: str,
+    change: Change,
+    notes: Mapping[str, bytes],
+    errors: LocalErrors,
+) -> None:
+    """Resolve a source of one part; see put_links."""
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     if _is_known(change, records):
         moved = move_links(change, records, errors)

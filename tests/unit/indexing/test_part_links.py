@@ -176,3 +176,21 @@ def test_a_source_that_passes_the_limit_is_resolved_again(
         write_tree(tmp_path / "repo", {"more.py": "# moved\nimport low\n\nlow.make()\n"})
         build(str(tmp_path / "repo"), store)
         assert store.check() == []
+
+
+def test_imports_that_are_not_followed_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_parts, "MOST_MERGED", 1)
+    files = {
+        "one/__init__.py": "", "one/a.py": "from two.b import step\n\n\ndef run(): return step()\n",
+        "one/c.py": "import two.b\n\ntwo.b.step()\n",
+        "two/__init__.py": "", "two/b.py": "def step(): from one.a import run; return run()\n",
+    }  # fmt: skip
+    write_tree(tmp_path / "repo", files)
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        report = build(str(tmp_path / "repo"), store, source="repo")
+        assert [each.path for each in report.skipped] == ["two/"]
+        assert "imports of one/ in 1 file are not followed" in report.skipped[0].reason
+        assert [each.path for each in store.stats().skipped] == ["two/"]
+        calls = store.edges([RelationType.CALLS])
+        names = {each.id: each.qualname or each.path for each in store.nodes([*Label])}
+        assert {(names[each.start], names[each.end]) for each in calls} == {("run", "step"), ("one/c.py", "step")}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
 from pkg.resolution import source_parts
@@ -13,6 +15,7 @@ from pkg.resolution.source_parts import order_parts, split_folders
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_parts, "MOST_FILES", 2)
+    monkeypatch.setattr(source_parts, "MOST_MERGED", 2)
 
 
 def test_a_small_source_is_one_part() -> None:
@@ -34,7 +37,7 @@ def test_a_large_folder_that_is_no_package_is_split_again() -> None:
 def order(files: dict[str, str]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     imports = ((path, extract_unit(text.encode()).imports) for path, text in files.items())
     found = order_parts(split_folders(files), imports, ModuleMap(files))
-    return [(each.paths, each.imported) for each in found]
+    return [(each.paths, each.imported) for each in found.parts]
 
 
 def test_parts_come_after_those_that_they_import() -> None:
@@ -53,3 +56,32 @@ def test_parts_come_after_those_that_they_import() -> None:
 def test_parts_that_import_one_another_are_one() -> None:
     files = {"a/__init__.py": "import b\n", "b/__init__.py": "import a\n", "c/__init__.py": "import a\n"}
     assert order(files) == [(("a/__init__.py", "b/__init__.py"), ()), (("c/__init__.py",), (0,))]
+
+
+def test_a_cycle_that_is_too_large_loses_the_imports_of_fewest_files() -> None:
+    files = {
+        "a/__init__.py": "import b\n", "a/more.py": "import b\n",
+        "b/__init__.py": "import c\n",
+        "c/__init__.py": "import a\n",
+    }  # fmt: skip
+    imports = [(path, extract_unit(text.encode()).imports) for path, text in files.items()]
+    found = order_parts(split_folders(files), imports, ModuleMap(files))
+    assert [each.paths for each in found.parts] == [
+        ("c/__init__.py",), ("b/__init__.py",), ("a/__init__.py", "a/more.py"),
+    ]  # fmt: skip
+    assert found.left_out == {("c/", "a/"): 1}
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), st.just(None)))
+def test_a_part_of_several_folders_is_never_too_large(pairs: dict[tuple[str, str], None]) -> None:
+    files = {
+        f"{each}/__init__.py": "".join(f"import {end}\n" for start, end in pairs if start == each) for each in "abcdef"
+    }
+    imports = [(path, extract_unit(text.encode()).imports) for path, text in files.items()]
+    found = order_parts(split_folders(files), imports, ModuleMap(files))
+    assert sorted(path for each in found.parts for path in each.paths) == sorted(files)
+    assert all(len(each.paths) <= 2 for each in found.parts)
+    whole = {path[0]: number for number, each in enumerate(found.parts) for path in each.paths}
+    for start, end in pairs:
+        is_seen = whole[start] == whole[end] or whole[end] in found.parts[whole[start]].imported
+        assert is_seen != ((f"{start}/", f"{end}/") in found.left_out)
