@@ -20,11 +20,10 @@ from pkg.private_files import replace_file
 from pkg.terms.index_file import FileColumn, SegmentTable, write_tables
 from pkg.terms.index_segment import StoredTerms
 from pkg.terms.inverted_index import LexicalIndex, Postings, pack_postings
-from pkg.terms.packed_terms import TERM_LABELS, TermRows, Unpacked, unpack_terms
+from pkg.terms.packed_terms import TERM_LABELS, TermRows, Unpacked, unpack_batches
 
 RUN = 2_000_000  # postings that are sorted at once: 16 MB
 RANGES = 256  # of the terms: the merge holds the postings of one
-BATCH_BYTES = 1_000_000  # of packed terms that are unpacked at once
 
 
 def write_terms(path: Path, stamp: str, stored: Iterable[StoredTerms], groups: Sequence[Collection[Label]]) -> None:
@@ -41,13 +40,22 @@ def write_terms(path: Path, stamp: str, stored: Iterable[StoredTerms], groups: S
         segments = [_Segment(group, Runs(open_file())) for group in groups]
         labels = {label for group in groups for label in group}
         owners: dict[str, int] = {}  # numbers of the sources in the order of their first fragments
-        for batch in _cut_batches(stored):
-            found = unpack_terms([blob for _, _, blob in batch], labels)
-            numbers = np.array([number for number, _, _ in batch], np.int64)
-            sources = np.array([owners.setdefault(source, len(owners)) for _, source, _ in batch], np.int32)
-            of_nodes = np.repeat(numbers, found.counts), np.repeat(sources, found.counts)
+        numbers: list[int] = []  # of the fragments of a batch
+        sources: list[int] = []
+
+        def take_blobs() -> Iterator[bytes]:
+            for number, source, blob in stored:
+                numbers.append(number)
+                sources.append(owners.setdefault(source, len(owners)))
+                yield blob
+
+        for found in unpack_batches(take_blobs(), labels):
+            fragments = np.repeat(np.array(numbers, np.int64), found.counts)
+            of_sources = np.repeat(np.array(sources, np.int32), found.counts)
+            numbers.clear()
+            sources.clear()
             for segment in segments:
-                segment.add(found, *of_nodes)
+                segment.add(found, fragments, of_sources)
         names = tuple(sorted(owners))
         places = np.array([names.index(name) for name in owners], np.int32)
         tables = []
@@ -57,18 +65,6 @@ def write_terms(path: Path, stamp: str, stored: Iterable[StoredTerms], groups: S
             lists = segment.merge(FileColumn(open_file(), "<i4"), FileColumn(open_file(), "u1"))
             tables.append(SegmentTable(names, segment.total, {**lists, **nodes}))
         write_tables(file, stamp, tables)
-
-
-def _cut_batches(stored: Iterable[StoredTerms]) -> Iterator[list[StoredTerms]]:
-    batch: list[StoredTerms] = []
-    size = 0
-    for each in stored:
-        batch.append(each)
-        size += len(each[2])
-        if size > BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    yield batch
 
 
 class Runs:

@@ -92,10 +92,19 @@ def unpack_terms(blobs: Iterable[bytes], labels: Collection[Label]) -> Unpacked:
 
     Raises StoreCorruptError for a blob that cannot be read.
     """
+    batches = list(unpack_batches(blobs, labels))
+    return _join_columns(batches) if len(batches) > 1 else batches[0]
+
+
+def unpack_batches(blobs: Iterable[bytes], labels: Collection[Label]) -> Iterator[Unpacked]:
+    """Unpack the nodes of some labels in batches of GROUP_BYTES, at least one, each as soon as its blobs are read.
+
+    Raises StoreCorruptError for a blob that cannot be read.
+    """
     try:
         is_wanted = np.array([label in labels for label in TERM_LABELS])
-        groups = [_read_joined(plain, is_wanted) for plain in _group(map(_unpack, blobs))]
-        return _join_columns(groups) if len(groups) > 1 else groups[0]
+        for plain in _group(map(_unpack, blobs)):
+            yield _read_joined(plain, is_wanted)
     except (zlib.error, TypeError, ValueError, IndexError) as fault:
         raise StoreCorruptError(
             f"the store holds terms that cannot be read ({fault}); move it away and run pkg build again"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 
 from pkg.model import Label
 from pkg.private_files import LEFTOVER_SECONDS
-from pkg.terms import index_file, index_writing
+from pkg.terms import index_file, index_writing, packed_terms
 from pkg.terms.index_file import MAGIC, has_sound_terms, read_text_segments
 from pkg.terms.index_segment import StoredTerms, TextSegment, make_text_segments
 from pkg.terms.index_writing import Runs, write_terms
@@ -54,7 +52,7 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Write also with tiny batches and runs."""
     if request.param == "in runs":
         monkeypatch.setattr(index_writing, "RUN", 3)
-        monkeypatch.setattr(index_writing, "BATCH_BYTES", 1)
+        monkeypatch.setattr(packed_terms, "GROUP_BYTES", 1)
         monkeypatch.setattr(index_file, "BLOCK_BYTES", 7)
 
 
@@ -142,22 +140,3 @@ def test_runs_are_merged_in_order(batches: list[list[int]]) -> None:
             runs.add(np.array(each, np.uint64))
         merged = [number for piece in runs.merge() for number in piece.tolist()]
     assert merged == sorted(number for each in batches for number in each)
-
-
-def test_an_index_with_more_postings_than_a_run_takes_no_more_memory(tmp_path: Path) -> None:
-    """Inverting 30 million postings at once would take a gigabyte."""
-    code = (
-        "import resource, sys\n"
-        "from pathlib import Path\n"
-        "from test_index_file import GROUP, pack_fragments\n"
-        "from pkg.terms.index_writing import write_terms\n"
-        "(one,) = pack_fragments([('s', [{str(term): 7 for term in range(1000)}] * 100)])\n"
-        "write_terms(Path(sys.argv[1]), 'stamp', ((n, 's', one[2]) for n in range(300)), [GROUP])\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
-    )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "terms")], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < 400  # megabytes
