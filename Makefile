@@ -36,14 +36,14 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-cluster test-browser pictures lint site test-site dist release bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-tuning test-docker test-cluster test-buckets test-browser pictures lint site test-site dist release bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 install: $(VENV)/dev.stamp ## install PKG and its tools, pinned, in .venv
 
-environments: $(ENVIRONMENTS)/models.stamp $(ENVIRONMENTS)/servers.stamp $(ENVIRONMENTS)/integrations.stamp ## install what models, servers and frameworks need
+environments: $(ENVIRONMENTS)/models.stamp $(ENVIRONMENTS)/servers.stamp $(ENVIRONMENTS)/integrations.stamp $(ENVIRONMENTS)/buckets.stamp ## install what models, servers and frameworks need
 	$(FETCH_MODEL)
 
 try: export PKG_STORE := sqlite:///$(abspath $(VENV))/try.db
@@ -61,10 +61,10 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning and not cluster'
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning and not cluster and not bucket'
 
 test-full: export HYPOTHESIS_PROFILE := full
-test-full: test-all test-servers test-models test-integrations test-tuning test-docker test-cluster test-browser ## run everything before a release: long searches, and each store on each server
+test-full: test-all test-servers test-models test-integrations test-tuning test-docker test-cluster test-buckets test-browser ## run everything before a release: long searches, and each store on each server
 	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and model'
 	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and server' -n $(SERVER_JOBS) --dist loadfile
 
@@ -89,6 +89,9 @@ test-docker: $(ENVIRONMENTS)/servers.stamp ## run the hostile programs on Docker
 
 test-cluster: $(ENVIRONMENTS)/servers.stamp ## build on the workers of a Ray cluster that the tests start here
 	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m cluster
+
+test-buckets: $(ENVIRONMENTS)/buckets.stamp ## build from a bucket of an S3 service that the tests start here
+	$(ENVIRONMENTS)/buckets/bin/python -m pytest $(PYTEST_OPTIONS) tests/e2e/test_buckets.py -m bucket
 
 test-browser: $(VENV)/dev.stamp ## use the pages for people in Chromium (which must be installed)
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m browser

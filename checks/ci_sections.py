@@ -95,6 +95,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         list_tuning(python),
         Section("Docker", make("test-docker"), fetched, is_test=True),
         Section("Ray", make("test-cluster", "TESTS=tests/e2e/test_ray.py"), fetched, is_test=True),
+        Section("buckets", make("test-buckets"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
         Section("work of resolution", (".venv/bin/python", "benchmarks/resolution_work.py", "--check"), ("install",)),
         Section("site", make("test-site"), ready, missing=name_missing(python, "zensical")),

@@ -98,6 +98,8 @@ def main(interpreters: list[str]) -> None:
     write("bench.txt", ["-r dev.txt", *render(subtract(bench, dev))])
     servers = resolve_everywhere(pythons, ".[dev,cluster,docker,graphrag]")
     write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
+    buckets = resolve_everywhere(pythons, ".[buckets]")  # its date library is older than that of the tools
+    write("buckets.txt", ["-r run.txt", *render(subtract(buckets, run))])
     models = resolve_everywhere(pythons, ".[dev,models]")
     write("models.txt", ["-r dev.txt", *render(subtract(models, dev))])
     integrations = resolve_everywhere(pythons, ".[dev,integrations]")

@@ -126,8 +126,9 @@ def build(
     """Build or update the graph of PATH; --remove forgets it.
 
     PATH is a folder, a Python file, an archive (.zip, .whl, .tar.gz), a git revision (FOLDER@REV), a corpus of rows
-    (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only files changed since
-    the last build are read again.
+    (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. A corpus of several files
+    is a pattern in quotes, such as 'rows/*.parquet', or the address of a bucket, such as s3://bucket/rows. Only files
+    changed since the last build are read again.
     """
     check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
     check_cluster_options(options, is_watched or from_export or remove)

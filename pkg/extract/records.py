@@ -53,6 +53,11 @@ def is_corpus(path: str) -> bool:
     return path == "-" or name.endswith(".parquet") or name.removesuffix(".gz").endswith(_SUFFIXES)
 
 
+def find_suffix(path: str) -> str:
+    """Return the end of the name of a corpus, such as .jsonl.gz."""
+    return path[len(path.removesuffix(".gz").rpartition(".")[0]) :]
+
+
 def open_records(path: str) -> Generator[Item, None, None]:
     """Open a corpus with the reader for its name; gzip is recognised by its first byte.
 
@@ -62,7 +67,11 @@ def open_records(path: str) -> Generator[Item, None, None]:
         return _read_stream(nullcontext(sys.stdin.buffer), _read_json_lines)
     if not is_corpus(path):
         raise PathError(f"{path} is not a corpus; expected .jsonl, .ndjson, .json or .csv (each also .gz), or .parquet")
-    opened = _open_file(path)
+    return read_records(path, open_file(path))
+
+
+def read_records(path: str, opened: BinaryIO) -> Generator[Item, None, None]:
+    """Read an opened corpus with the reader for its name, and close it."""
     kind = _find_kind(path)
     if kind == ".parquet":
         return _read_parquet(path, opened)
@@ -101,7 +110,8 @@ def _find_kind(path: str) -> str:
     return Path(path.lower().removesuffix(".gz")).suffix if path != "-" else ".jsonl"
 
 
-def _open_file(path: str) -> BinaryIO:
+def open_file(path: str) -> BinaryIO:
+    """Open a file of rows; raises PathError."""
     try:
         return Path(path).open("rb")
     except OSError as error:

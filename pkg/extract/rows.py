@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from pkg.errors import CorpusError
+from pkg.errors import CorpusError, PathError
 from pkg.extract.fences import DEFINES, has_prose
 from pkg.extract.records import (
     MAX_ROW_BYTES,
@@ -25,7 +25,9 @@ from pkg.extract.records import (
     name_place,
     name_row,
     open_records,
+    read_records,
 )
+from pkg.extract.row_files import find_row_files, is_many
 from pkg.model import Skip
 from pkg.resources import open_scratch
 
@@ -85,43 +87,82 @@ def read_rows(path: str, field: str | None = None, reader: str | None = None) ->
     reader: makes facts of the texts (P-12); ``none`` for code alone; None: only if the first rows are documents.
 
     A repeated id gets `#2`, `#3`, in the order of the rows.
+    A row without an id is named by its number, and in one of several files by the name of the file too. A file of
+    several without rows or field is a Skip.
     Raises PathError for a file that cannot be opened and CorpusError if no row or no field can be read.
     """
-    with closing(open_records(path)) as items, closing(_IdTable()) as ids:
-        first, sample = yield from _read_sample(path, items)
-        chosen = _choose_field(path, field, sample)
-        is_document = reader != "none" if reader else field is None and hold_documents(chosen, sample)
-        for item in chain(first, items):
-            yield item if isinstance(item, Skip) else _make_row(path, item, chosen, ids, is_document)
+    with closing(_IdTable()) as ids:
+        if path == "-" or not is_many(path):
+            yield from _Reading(path, "", field, reader, ids).read(open_records(path))
+            return
+        fault: CorpusError | PathError | None = None
+        count = 0
+        for file in find_row_files(path):
+            reading = _Reading(file.name, f"{file.name}/", field, reader, ids)
+            try:
+                for row in reading.read(read_records(file.name, file.open())):
+                    count += isinstance(row, Row)
+                    yield row
+            except (CorpusError, PathError) as failed:
+                fault = fault or failed
+                yield Skip(file.name, str(failed))
+        if fault is not None and not count:
+            raise fault
 
 
-def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tuple[list[Item], list[Fields]]]:
-    """Read items until some are rows; return items and rows, and yield the skips before them at once."""
-    skip: Skip | None = None
-    while first := list(islice(items, _SAMPLE)):
-        sample = [item[1] for item in first if not isinstance(item, Skip)]
-        if sample:
-            return first, sample
-        for item in first:
-            if isinstance(item, Skip):
-                skip = skip or item
-                yield item
-    found = f"{skip.path}: {skip.reason}" if skip else "it holds none"
-    raise CorpusError(f"no row of {path} can be read ({found}); expected {describe_expected(path)}")
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The records of a file become rows."""
 
+    file: str
+    prefix: str  # of the names of rows without an id
+    field: str | None  # with the code; None: detected
+    reader: str | None
+    ids: _IdTable
 
-def _make_row(path: str, record: Record, chosen: str, ids: _IdTable, is_document: bool) -> Row | Skip:
-    index, fields = record
-    own_id = _find_id(fields)
-    value = _look_up(fields, chosen)
-    text = _as_text(value)
-    if text is None:
-        return Skip(own_id or name_place(path, index), _describe_value(fields, chosen, value))
-    if len(text) > MAX_ROW_BYTES:
-        return Skip(own_id or name_place(path, index), describe_excess(len(text), "characters"))
-    row_id = ids.make_unique(own_id or name_row(index))
-    keys = tuple(_list_keys(fields)) if is_document else None
-    return Row(row_id, _without_surrogates(text), _find_query(fields, chosen), keys)
+    def read(self, records: Generator[Item, None, None]) -> Iterator[Row | Skip]:
+        """Yield a row or a skip for each record, and close the file."""
+        with closing(records) as items:
+            first, sample = yield from self._read_sample(items)
+            chosen = _choose_field(self.file, self.field, sample)
+            is_document = (
+                self.reader != "none" if self.reader else self.field is None and hold_documents(chosen, sample)
+            )
+            for item in chain(first, items):
+                yield self._name_skip(item) if isinstance(item, Skip) else self._make_row(item, chosen, is_document)
+
+    def _read_sample(self, items: Iterator[Item]) -> Generator[Skip, None, tuple[list[Item], list[Fields]]]:
+        """Read items until some are rows; return items and rows, and yield the skips before them at once."""
+        skip: Skip | None = None
+        while first := list(islice(items, _SAMPLE)):
+            sample = [item[1] for item in first if not isinstance(item, Skip)]
+            if sample:
+                return first, sample
+            for item in first:
+                if isinstance(item, Skip):
+                    skip = skip or item
+                    yield self._name_skip(item)
+        found = f"{skip.path}: {skip.reason}" if skip else "it holds none"
+        raise CorpusError(f"no row of {self.file} can be read ({found}); expected {describe_expected(self.file)}")
+
+    def _name_skip(self, skip: Skip) -> Skip:
+        return Skip(self.prefix + skip.path, skip.reason)
+
+    def _make_row(self, record: Record, chosen: str, is_document: bool) -> Row | Skip:
+        index, fields = record
+        own_id = _find_id(fields)
+        value = _look_up(fields, chosen)
+        text = _as_text(value)
+        if text is None:
+            return Skip(own_id or self._name_place(index), _describe_value(fields, chosen, value))
+        if len(text) > MAX_ROW_BYTES:
+            return Skip(own_id or self._name_place(index), describe_excess(len(text), "characters"))
+        row_id = self.ids.make_unique(own_id or self.prefix + name_row(index))
+        keys = tuple(_list_keys(fields)) if is_document else None
+        return Row(row_id, _without_surrogates(text), _find_query(fields, chosen), keys)
+
+    def _name_place(self, index: int) -> str:
+        return self.prefix + name_place(self.file, index)
 
 
 def _list_keys(fields: Fields) -> Iterator[str]:

@@ -274,19 +274,20 @@ def _check_source(store: GraphStore, found: Input) -> None:
 
 
 def _name_corpus(root: str) -> str:
-    """Return what to do with the first corpus in a folder; nothing where there is none."""
+    """Return what to do with the row files in a folder, those of the first one's kind; nothing where there are none."""
     import shlex
 
     from pkg.extract.files import print_path, restore_path
-    from pkg.extract.records import is_corpus
+    from pkg.extract.records import find_suffix, is_corpus
 
     folder = restore_path(root)
     names = sorted(filter(is_corpus, os.listdir(folder))) if os.path.isdir(folder) else []
-    return (
-        f"; {names[0]} in it may hold rows: pkg build {shlex.quote(print_path(f'{folder}/{names[0]}'))}"
-        if names
-        else ""
-    )
+    if not names:
+        return ""
+    suffix = find_suffix(names[0])
+    is_alone = sum(find_suffix(name) == suffix for name in names) == 1
+    path = shlex.quote(print_path(f"{folder}/{names[0] if is_alone else f'*{suffix}'}"))
+    return f"; {names[0]} in it may hold rows: pkg build {path}"
 
 
 def _is_unread(path: str, found: Input) -> bool:
@@ -319,7 +320,11 @@ def refresh(
 
 
 def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:
+    from pkg.extract.row_files import is_address
+
     settings = read_settings(store, source)
+    if is_address(settings["path"]):  # a graph, perhaps a stranger's, names it
+        return Skip(source.name, f"its rows are in a bucket, which only pkg build {source.root} reads")
     if settings["model"] is not None and options.read_documents is None:  # a graph, perhaps a stranger's, names it
         return Skip(
             source.name, f"its documents are read by {settings['model']}: pkg build PATH --reader model --model"

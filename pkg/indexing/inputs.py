@@ -11,7 +11,7 @@ from pathlib import Path
 from pkg.errors import PathError
 from pkg.extract.documents.document_kinds import find_document_kind, guess_document_kind
 from pkg.extract.documents.reading import Reading
-from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path, restore_path
+from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path
 from pkg.extract.input_options import READERS, InputOptions, format_fingerprint
 from pkg.indexing.written_docstrings import GeneratedTexts
 from pkg.model import Label, Skip, Source, Status
@@ -58,6 +58,7 @@ class Input:
     stream: Callable[[], Iterator[LoadedUnit | Skip]] = lambda: iter(())
     generated: GeneratedTexts = field(default_factory=dict)  # generated texts of an export
     reader: str | None = None  # of documents
+    row_bytes: float = math.inf  # of the files of a corpus
 
     @property
     def count(self) -> int:
@@ -69,11 +70,7 @@ class Input:
         """Return the number of bytes to read, before decompression; infinity for a stream of unknown length."""
         if self.entries is not None:
             return sum(entry.size for entry in self.entries)
-        return (
-            os.path.getsize(restore_path(self.source.root))
-            if self.source.kind == "corpus" and self.fingerprint
-            else math.inf
-        )
+        return self.row_bytes
 
 
 def find_input(
@@ -91,8 +88,9 @@ def find_input(
     text: include text files. reader: makes facts of documents, with a model or without; None: only of rows of texts.
     """
     from pkg.extract.records import is_corpus
+    from pkg.extract.row_files import is_address
 
-    if is_corpus(path):
+    if is_corpus(path) or is_address(path):
         return _find_corpus(path, source, InputOptions(field, reader=reader, model=model))
     from pkg.extract.discovery import discover, is_archive
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
@@ -125,12 +123,33 @@ def _find_corpus(path: str, source: str | None, options: InputOptions) -> Input:
     if path == "-":
         named = Source(source or "stdin", "corpus", "-")
         return Input(named, "", None, stream=lambda: _stream_rows(path, options), reader=options.reader)
-    file = Path(path)
-    if not file.is_file():
-        raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
-    fingerprint = format_fingerprint(make_fingerprint(file.stat()), options)
-    named = Source(source or file.name.split(".", 1)[0], "corpus", print_path(str(file.resolve())))
-    return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, options), reader=options.reader)
+    root, name, stamp, size = _find_files(path)
+    return Input(
+        Source(source or name, "corpus", print_path(root)),
+        format_fingerprint(stamp, options),
+        None,
+        stream=lambda: _stream_rows(path, options),
+        reader=options.reader,
+        row_bytes=size,
+    )
+
+
+def _find_files(path: str) -> tuple[str, str, str, int]:
+    """Return the absolute place of the rows, the default name of their source, their fingerprint and their bytes."""
+    from pkg.extract.row_files import check_address, find_row_files, is_address, is_many, split_place, stamp_files
+
+    if not is_many(path):
+        file = Path(path)
+        if not file.is_file():
+            raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
+        info = file.stat()
+        return str(file.resolve()), file.name.split(".", 1)[0], make_fingerprint(info), info.st_size
+    check_address(path)
+    files = find_row_files(path)
+    folder = split_place(path if is_address(path) else os.path.abspath(path))[0]
+    name = folder.rpartition("/")[2].split(".", 1)[0] or "rows"
+    root = path if is_address(path) else os.path.abspath(path)
+    return root, name, stamp_files(files), sum(file.size for file in files)
 
 
 def _stream_rows(path: str, options: InputOptions) -> Iterator[LoadedUnit | Skip]:

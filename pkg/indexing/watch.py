@@ -29,6 +29,8 @@ from pkg.extract.ignore import (
     is_other_work_tree,
     load_outer_rules,
 )
+from pkg.extract.records import is_corpus
+from pkg.extract.row_files import is_address, is_many
 from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
 from pkg.indexing.build import build_input
 from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
@@ -281,7 +283,7 @@ def _await_changes(place: _WatchedPath, rounds: _WatchLoop, say: Say) -> Wakes:
 
 
 def _check_path(path: str) -> None:
-    """Raise UsageError for inputs that cannot change under their name: archives, git revisions, standard input."""
+    """Raise UsageError for inputs that are not followed: archives, revisions, standard input, several files of rows."""
     kind = ""
     if path == "-":
         kind = "standard input"
@@ -289,6 +291,8 @@ def _check_path(path: str) -> None:
         kind = "an archive"
     elif "@" in path and not os.path.lexists(path):
         kind = "a git revision"
+    elif is_many(path) and (is_corpus(path) or is_address(path)):
+        kind = "several files of rows"
     if kind:
         raise UsageError(
             f"--watch follows a folder, a Python file or a corpus on disk, and {print_path(path)} is {kind};"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import PathError
 from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, SUFFIXES, make_fingerprint, read_file, restore_path
 from pkg.extract.input_options import STDIN, is_same_file, parse_fingerprint
+from pkg.extract.row_files import find_row_files, is_address, is_many, stamp_files
 from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
 from pkg.model import Hit, QueryResult, Source, Stale
 from pkg.retrieval.deps.paths import name_unit
@@ -59,7 +60,7 @@ class StaleMarks:
 def find_stale(store: GraphStore, shown: Iterable[tuple[str, str]]) -> tuple[Stale, ...]:
     """Find the stale ones among files given by source and path, in order; a missing source is reported once.
 
-    A git revision and rows read from a pipe never become stale.
+    A git revision and rows read from a pipe never become stale, and a bucket is not asked.
     """
     paths: dict[str, set[str]] = defaultdict(set)
     for source, path in shown:
@@ -73,6 +74,8 @@ def _check_source(store: GraphStore, source: Source, paths: Collection[str]) -> 
     if source.revision is not None or source.root == STDIN:
         return []
     root = restore_path(source.root)
+    if source.kind == "corpus" and is_many(root):
+        return [] if is_address(root) else _check_row_files(store, source, root)
     try:
         info = os.stat(root)
     except OSError as fault:
@@ -148,6 +151,17 @@ def _check_corpus(store: GraphStore, source: Source, info: os.stat_result) -> li
     stamp, _ = parse_fingerprint(store.source_fingerprint(source.name) or "")
     is_known = bool(stamp) and not is_same_file(stamp, info)
     return [Stale(source.name, source.root, "", "changed")] if is_known else []
+
+
+def _check_row_files(store: GraphStore, source: Source, place: str) -> list[Stale]:
+    """Compare the files of a corpus by name, size and time."""
+    stamp, _ = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    try:
+        found = stamp_files(find_row_files(place))
+    except PathError:
+        return [Stale(source.name, source.root, "", "gone")]
+    is_changed = bool(stamp) and stamp.partition("-")[0] != found.partition("-")[0]
+    return [Stale(source.name, source.root, "", "changed")] if is_changed else []
 
 
 def _check_archive(store: GraphStore, source: Source, info: os.stat_result, paths: Collection[str]) -> dict[str, str]:

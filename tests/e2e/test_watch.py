@@ -170,6 +170,7 @@ def test_a_deleted_folder_ends_it(tmp_path: Path, tree: Path, arguments: tuple[s
     [
         (("repo@main", "--watch"), "repo@main is a git revision; name a folder, or leave out --watch"),
         (("-", "--watch"), "- is standard input; name a folder, or leave out --watch"),
+        (("rows/*.csv", "--watch"), "rows/*.csv is several files of rows; name a folder, or leave out --watch"),
         (("repo", "--poll"), "--poll is a mode of --watch; give both, or neither"),
         (("repo", "--watch", "--remove"), "--watch excludes --remove and --from-export"),
     ],

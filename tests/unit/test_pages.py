@@ -81,6 +81,7 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         {
             "elsewhere/shop/dates.py": CODE, "empty/readme.md": "no code\n", "notes.txt": "no code\n",
             "notes.jsonl": '{"text": "no export"}\n', "broken.jsonl": "not an object\n", "rows.parquet": "",
+            "rows/a.jsonl": "", "rows/b.jsonl": "",
             "answers.jsonl": '{"question": "why?", "reply": "x = 1"}\n', "damaged.zip": "no archive\n",
             "damaged.tar.gz": "no archive\n", "damaged.db": "no database, " * 99,
             "settings/slip/pkg.toml": "topk = 3\n", "settings/type/pkg.toml": 'top_k = "3"\n',

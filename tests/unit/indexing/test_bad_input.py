@@ -35,11 +35,14 @@ def test_an_empty_folder_is_refused_with_the_expected_input(tmp_path: Path, stor
 
 
 def test_a_folder_of_rows_is_refused_with_the_command_for_them(tmp_path: Path, store: EmbeddedStore) -> None:
-    write_tree(tmp_path / "my rows", {"b.jsonl": "{}", "a.jsonl.gz": "", "notes.txt": ""})
+    folder = write_tree(tmp_path / "my rows", {"b.jsonl": "{}", "a.jsonl.gz": "", "notes.txt": ""})
     with pytest.raises(
         PathError, match=r"one \.py file\).*; a\.jsonl\.gz in it may hold rows: pkg build '.*rows/a\.jsonl"
     ):
-        build(str(tmp_path / "my rows"), store)
+        build(str(folder), store)
+    write_tree(folder, {"c.jsonl.gz": ""})
+    with pytest.raises(PathError, match=r"may hold rows: pkg build '.*my rows/\*\.jsonl\.gz'"):
+        build(str(folder), store)
 
 
 def test_a_folder_without_python_is_refused_with_its_skipped_files(tmp_path: Path, store: EmbeddedStore) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from git_trees import commit_all, run_git
-from trees import write_tree
+from trees import write_rows, write_tree
 
 import pkg
 from pkg.indexing.report import BuildReport
@@ -185,6 +185,25 @@ def test_rows_are_judged_by_their_file(tmp_path: Path) -> None:
         assert isinstance(report, BuildReport)
         assert report.written == 1
         assert graph.query("price of an item").coverage.stale == ()
+
+
+def test_the_rows_of_several_files_are_judged_by_their_files(tmp_path: Path) -> None:
+    place, address = str(tmp_path / "*.jsonl"), f"sqlite:///{tmp_path / 'rows.db'}"
+    first, second = (write_rows(tmp_path / f"{name}.jsonl", f"def price_{name}(item):\n    pass\n") for name in "ab")
+    pkg.build_graph(place, store=address, source="rows")
+    with pkg.open_graph(address) as graph:
+        assert graph.query("price of an item").coverage.stale == ()
+        write_rows(tmp_path / "c.jsonl", "def price_c(item):\n    pass\n")
+        assert graph.query("price of an item").coverage.stale == (Stale("rows", place, "", "changed"),)
+        (report,) = graph.refresh()
+        assert isinstance(report, BuildReport)
+        assert (report.written, report.unchanged) == (1, 2)
+        for path in (first, second, tmp_path / "c.jsonl"):
+            path.unlink()
+        assert graph.query("price of an item").coverage.stale == (Stale("rows", place, "", "gone"),)
+        (skip,) = graph.refresh()
+        assert isinstance(skip, Skip)
+        assert "no files of rows" in skip.reason
 
 
 def write_archive(place: Path, files: dict[str, str]) -> None:

@@ -16,6 +16,7 @@ from pkg.encode.encoder import Encoder, encode_in_batches
 from pkg.errors import InputError, QueryError, UsageError
 from pkg.extract.files import restore_path
 from pkg.extract.input_options import parse_fingerprint
+from pkg.extract.row_files import is_address
 from pkg.extract.rows import read_rows
 from pkg.generation.aligned_code import align_code
 from pkg.generation.answer_context import read_context
@@ -184,6 +185,8 @@ class ContextFinder:
         for source in sources:
             if source.kind == "corpus":
                 _, read = parse_fingerprint(self._store.source_fingerprint(source.name) or "")
+                if is_address(source.root):  # a graph, perhaps a stranger's, names it
+                    raise InputError(f"the rows of {source.name} are in a bucket; build from a copy on this machine")
                 rows = read_rows(restore_path(source.root), read.field)
                 found += (
                     _Text(row.id, f"{row.query}\n{row.text}".strip()) for row in rows if not isinstance(row, Skip)
