@@ -77,13 +77,14 @@ def build_rows(kind: str, file: Path, store: Path, is_killed: bool) -> None:
 
 
 def _kill_worker(killed: list[int]) -> None:
-    """Kill the descendant that has worked most, once a few seconds have passed."""
-    time.sleep(KILL_AFTER)
-    names = {each: _read_command(each) for each in _list_descendants(os.getpid())}
-    workers = [each for each, name in names.items() if "ray::_run" in name or "multiprocessing.spawn" in name]
-    if workers:
-        killed.append(max(workers, key=_read_seconds))
-        os.kill(killed[0], signal.SIGKILL)
+    """Kill the descendant that has worked most, once a few seconds have passed and one works on a task."""
+    workers: list[int] = []
+    while not workers:
+        time.sleep(KILL_AFTER)
+        names = {each: _read_command(each) for each in _list_descendants(os.getpid())}
+        workers = [each for each, name in names.items() if "ray::_run" in name or "multiprocessing.spawn" in name]
+    killed.append(max(workers, key=_read_seconds))
+    os.kill(killed[0], signal.SIGKILL)
 
 
 def _list_descendants(process: int) -> Iterator[int]:
