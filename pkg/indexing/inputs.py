@@ -146,9 +146,9 @@ def _find_files(path: str) -> tuple[str, str, str, int]:
         return str(file.resolve()), file.name.split(".", 1)[0], make_fingerprint(info), info.st_size
     check_address(path)
     files = find_row_files(path)
-    folder = split_place(path if is_address(path) else os.path.abspath(path))[0]
-    name = folder.rpartition("/")[2].split(".", 1)[0] or "rows"
     root = path if is_address(path) else os.path.abspath(path)
+    folder, _ = split_place(root)
+    name = folder.rpartition("/")[2].split(".", 1)[0] or "rows"
     return root, name, stamp_files(files), sum(file.size for file in files)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -34,13 +33,16 @@ class FileColumn:
     def __init__(self, file: IO[bytes], kind: str) -> None:
         self._file, self._kind = file, np.dtype(kind)
         self._length = 0
+        self.checksum = 0
 
     def __len__(self) -> int:
         return self._length
 
     def append(self, values: npt.NDArray[Any]) -> None:
         """Add values at the end: int32 [n] or uint8 [n], as the column holds."""
-        self._file.write(np.asarray(values, self._kind).data)
+        block = np.asarray(values, self._kind).data
+        self._file.write(block)
+        self.checksum = zlib.crc32(block, self.checksum)
         self._length += len(values)
 
     def list_blocks(self) -> Iterator[bytes]:
@@ -83,13 +85,15 @@ def write_tables(file: IO[bytes], stamp: str, tables: Sequence[SegmentTable]) ->
 
 
 def _list_blocks(name: str, column: Column) -> Iterable[Any]:
-    if isinstance(column, FileColumn):
-        return column.list_blocks()
-    return [np.ascontiguousarray(column, _COLUMNS[name]).data]
+    return column.list_blocks() if isinstance(column, FileColumn) else [_view_bytes(name, column)]
 
 
 def _compute_checksum(name: str, column: Column) -> int:
-    return reduce(lambda kept, block: zlib.crc32(block, kept), _list_blocks(name, column), 0)
+    return column.checksum if isinstance(column, FileColumn) else zlib.crc32(_view_bytes(name, column))
+
+
+def _view_bytes(name: str, column: npt.NDArray[Any]) -> Any:
+    return np.ascontiguousarray(column, _COLUMNS[name]).data
 
 
 def read_text_segments(path: Path, stamp: str) -> list[TextSegment] | None:

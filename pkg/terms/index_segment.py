@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pkg.errors import NodeNotFoundError
 from pkg.model import Label, Matches
 from pkg.terms.inverted_index import Asked, LexicalIndex, Mask, Scores, TermScores, find_top
-from pkg.terms.packed_terms import TERM_LABELS, LabelNumbers, NodeKeys, TermRows, unpack_terms
+from pkg.terms.packed_terms import TERM_LABELS, LabelNumbers, NodeKeys, TermRows, Unpacked, unpack_terms
 from pkg.vectors.best import Rows, count_equal, make_matches, pick_representatives
 
 OVERSAMPLING = 64  # nodes beyond k in the first pass; more follow when duplicates use them up
@@ -135,43 +135,74 @@ def _parse(identity: str) -> int:
         return 0
 
 
-def make_text_segments(stored: Iterable[StoredTerms], groups: Sequence[Collection[Label]]) -> list[TextSegment]:
-    """Build a segment for each group of labels from the terms of all fragments, which are read once."""
-    fragments: list[int] = []
-    owners: list[str] = []
+class Nodes(NamedTuple):
+    """Nodes with their terms; each column has an entry for each node."""
 
-    def take_blobs() -> Iterator[bytes]:  # one by one: all together fill the memory
-        for number, source, blob in stored:
-            fragments.append(number)
-            owners.append(source)
-            yield blob
-
-    counts, keys, numbers, rows = unpack_terms(take_blobs(), {label for group in groups for label in group})
-    names = tuple(sorted(set(owners)))
-    places = {name: place for place, name in enumerate(names)}
-    of_nodes = np.repeat(np.array(fragments, np.int64), counts)
-    sources = np.repeat(np.array([places[name] for name in owners], np.int32), counts)
-    return [_make_segment(_Nodes(keys, numbers, rows, of_nodes, sources), names, group) for group in groups]
-
-
-class _Nodes(NamedTuple):
     keys: NodeKeys
     labels: LabelNumbers
     rows: TermRows
     fragments: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int32]
 
+    def select(self, group: Collection[Label]) -> Nodes:
+        """Return the nodes of a group of labels."""
+        keep = np.isin(self.labels, [TERM_LABELS.index(label) for label in group])
+        counts, hashes, weights = self.rows
+        kept = np.repeat(keep, counts)
+        return Nodes(
+            NodeKeys(self.keys.ids[keep], self.keys.contents[keep]),
+            self.labels[keep],
+            TermRows(counts[keep], hashes[kept], weights[kept]),
+            self.fragments[keep],
+            self.sources[keep],
+        )
 
-def _make_segment(nodes: _Nodes, names: tuple[str, ...], group: Collection[Label]) -> TextSegment:
-    keep = np.isin(nodes.labels, [TERM_LABELS.index(label) for label in group])
-    counts, hashes, weights = nodes.rows
-    kept = np.repeat(keep, counts)
+
+class FragmentReader:
+    """The blobs of stored terms, to be unpacked one by one, with the fragment and the source of each."""
+
+    def __init__(self, stored: Iterable[StoredTerms]) -> None:
+        self._stored = stored
+        self._numbers: list[int] = []  # of the fragments since the last call of join
+        self._sources: list[int] = []
+        self._owners: dict[str, int] = {}  # numbers of the sources in the order of their first fragments
+
+    def take_blobs(self) -> Iterator[bytes]:
+        """Yield the terms of each fragment: all together would fill the memory."""
+        for number, source, blob in self._stored:
+            self._numbers.append(number)
+            self._sources.append(self._owners.setdefault(source, len(self._owners)))
+            yield blob
+
+    def join(self, found: Unpacked) -> Nodes:
+        """Return the nodes that were unpacked from the blobs taken since the last call."""
+        fragments = np.repeat(np.array(self._numbers, np.int64), found.counts)
+        sources = np.repeat(np.array(self._sources, np.int32), found.counts)
+        self._numbers, self._sources = [], []
+        return Nodes(found.keys, found.labels, found.rows, fragments, sources)
+
+    def sort_sources(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+        """Return the names of the sources, sorted, and the place there of each number: int32 [sources]."""
+        names = tuple(sorted(self._owners))
+        places = {name: place for place, name in enumerate(names)}
+        return names, np.array([places[name] for name in self._owners], np.int32)
+
+
+def make_text_segments(stored: Iterable[StoredTerms], groups: Sequence[Collection[Label]]) -> list[TextSegment]:
+    """Build a segment for each group of labels from the terms of all fragments, which are read once."""
+    reader = FragmentReader(stored)
+    nodes = reader.join(unpack_terms(reader.take_blobs(), {label for group in groups for label in group}))
+    names, places = reader.sort_sources()
+    return [_make_segment(nodes.select(group), names, places) for group in groups]
+
+
+def _make_segment(nodes: Nodes, names: tuple[str, ...], places: npt.NDArray[np.int32]) -> TextSegment:
     return TextSegment(
-        index=LexicalIndex.from_postings(TermRows(counts[keep], hashes[kept], weights[kept])),
-        ids=nodes.keys.ids[keep],
-        contents=nodes.keys.contents[keep],
-        fragments=nodes.fragments[keep],
-        sources=nodes.sources[keep],
-        labels=nodes.labels[keep],
+        index=LexicalIndex.from_postings(nodes.rows),
+        ids=nodes.keys.ids,
+        contents=nodes.keys.contents,
+        fragments=nodes.fragments,
+        sources=places[nodes.sources],
+        labels=nodes.labels,
         names=names,
     )

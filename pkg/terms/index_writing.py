@@ -18,9 +18,9 @@ import numpy.typing as npt
 from pkg.model import Label
 from pkg.private_files import replace_file
 from pkg.terms.index_file import FileColumn, SegmentTable, write_tables
-from pkg.terms.index_segment import StoredTerms
+from pkg.terms.index_segment import FragmentReader, Nodes, StoredTerms
 from pkg.terms.inverted_index import LexicalIndex, Postings, pack_postings
-from pkg.terms.packed_terms import TERM_LABELS, TermRows, Unpacked, unpack_batches
+from pkg.terms.packed_terms import unpack_batches
 
 RUN = 2_000_000  # postings that are sorted at once: 16 MB
 RANGES = 256  # of the terms: the merge holds the postings of one
@@ -37,33 +37,19 @@ def write_terms(path: Path, stamp: str, stored: Iterable[StoredTerms], groups: S
         def open_file() -> IO[bytes]:
             return cast("IO[bytes]", stack.enter_context(TemporaryFile(dir=path.parent)))
 
-        segments = [_Segment(group, Runs(open_file())) for group in groups]
-        labels = {label for group in groups for label in group}
-        owners: dict[str, int] = {}  # numbers of the sources in the order of their first fragments
-        numbers: list[int] = []  # of the fragments of a batch
-        sources: list[int] = []
-
-        def take_blobs() -> Iterator[bytes]:
-            for number, source, blob in stored:
-                numbers.append(number)
-                sources.append(owners.setdefault(source, len(owners)))
-                yield blob
-
-        for found in unpack_batches(take_blobs(), labels):
-            fragments = np.repeat(np.array(numbers, np.int64), found.counts)
-            of_sources = np.repeat(np.array(sources, np.int32), found.counts)
-            numbers.clear()
-            sources.clear()
-            for segment in segments:
-                segment.add(found, fragments, of_sources)
-        names = tuple(sorted(owners))
-        places = np.array([names.index(name) for name in owners], np.int32)
+        segments = [_Segment(Runs(open_file())) for _ in groups]
+        reader = FragmentReader(stored)
+        for found in unpack_batches(reader.take_blobs(), {label for group in groups for label in group}):
+            nodes = reader.join(found)
+            for group, segment in zip(groups, segments, strict=True):
+                segment.add(nodes.select(group))
+        names, places = reader.sort_sources()
         tables = []
         for segment in segments:
-            nodes = segment.join_nodes()
-            nodes["sources"] = places[nodes["sources"]]
+            columns = segment.join_nodes()
+            columns["sources"] = places[columns["sources"]]
             lists = segment.merge(FileColumn(open_file(), "<i4"), FileColumn(open_file(), "u1"))
-            tables.append(SegmentTable(names, segment.total, {**lists, **nodes}))
+            tables.append(SegmentTable(names, segment.total, {**lists, **columns}))
         write_tables(file, stamp, tables)
 
 
@@ -116,28 +102,24 @@ class Runs:
 class _Segment:
     """The segment of a group of labels that is being made."""
 
-    def __init__(self, group: Collection[Label], runs: Runs) -> None:
-        self._wanted = [TERM_LABELS.index(label) for label in group]
+    def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._nodes: dict[str, list[npt.NDArray[Any]]] = {}  # columns, in pieces
         self.total = 0  # nodes
 
-    def add(self, found: Unpacked, fragments: npt.NDArray[np.int64], sources: npt.NDArray[np.int32]) -> None:
-        """Add the nodes of the group; fragments, sources: of each node that was found, [nodes]."""
-        keep = np.isin(found.labels, self._wanted)
-        counts, hashes, weights = found.rows
-        kept = np.repeat(keep, counts)
-        self._runs.add(pack_postings(TermRows(counts[keep], hashes[kept], weights[kept]), self.total))
-        self.total += int(keep.sum())
+    def add(self, nodes: Nodes) -> None:
+        """Add nodes of the group."""
+        self._runs.add(pack_postings(nodes.rows, self.total))
+        self.total += len(nodes.labels)
         columns: dict[str, npt.NDArray[Any]] = {
-            "ids": found.keys.ids,
-            "contents": found.keys.contents,
-            "fragments": fragments,
-            "sources": sources,
-            "labels": found.labels,
+            "ids": nodes.keys.ids,
+            "contents": nodes.keys.contents,
+            "fragments": nodes.fragments,
+            "sources": nodes.sources,
+            "labels": nodes.labels,
         }
         for name, column in columns.items():
-            self._nodes.setdefault(name, []).append(column[keep])
+            self._nodes.setdefault(name, []).append(column)
 
     def join_nodes(self) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of the nodes, by name."""
