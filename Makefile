@@ -9,8 +9,6 @@ MODEL_JOBS ?= 0
 PYTEST_OPTIONS ?=
 # Tests of names, pages and imports, which belong to the quick tests too; empty where those run anyway.
 LINT_TESTS ?= tests/unit/test_doors.py tests/unit/test_docs.py tests/unit/test_purity.py
-# A file for the branch coverage of the quick and slow tests, as JSON: make test-all COVERAGE=coverage.json
-COVERAGE ?=
 NAME ?=
 
 BIN := $(VENV)/bin
@@ -18,7 +16,6 @@ BIN := $(VENV)/bin
 ENVIRONMENTS := $(VENV)/environments
 # Installs from a cache of its own, which it fills where that is empty.
 INSTALL := $(BIN)/uv pip install --quiet --python
-WITH_COVERAGE := $(if $(COVERAGE),--cov --cov-report= --cov-report=json:$(COVERAGE))
 CODE := $(wildcard pkg tests checks benchmarks examples training)
 
 # A ready file spares the 0.5 GB: make test-models PKG_TEST_MODEL=coder.gguf
@@ -60,8 +57,8 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at a time
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile
 
-test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning and not cluster and not bucket'
+test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones (PYTEST_OPTIONS=--cov: with branch coverage)
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations and not tuning and not cluster and not bucket'
 
 test-full: export HYPOTHESIS_PROFILE := full
 test-full: test-all test-servers test-models test-integrations test-tuning test-docker test-cluster test-buckets test-browser ## run everything before a release: long searches, and each store on each server

@@ -1,4 +1,4 @@
-"""Run all checks of a clean checkout: independent sections in parallel, then report seconds by section and test.
+"""Run all checks of a clean checkout: independent sections in parallel, then report their seconds and CPU seconds.
 
 Each section is one command; its output is printed whole when it ends. A section waits for its prerequisites and is
 skipped if one of them failed; the others run to their end. Exits with 1 if a section failed. Run by .ci/run.
@@ -6,7 +6,6 @@ skipped if one of them failed; the others run to their end. Exits with 1 if a se
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -22,8 +21,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LANES = 3  # sections at a time: one more than the processors of the smallest machine, because sections often wait
 SLOWEST = 30  # tests listed in the summary
-LEAST_RUN = 10  # modules listed in the summary
-COVERAGE = "coverage.json"  # in the scratch folder
 LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two versions of Neo4j where others ask both"
 
 # Tests that depend on the version of Python: parsing and running code, tracing calls, processes, signals, terminals,
@@ -63,11 +60,12 @@ class TimedTest:
 
 @dataclass(slots=True)
 class Outcome:
-    """Result of a section: its exit status (None if it did not run), seconds, counts and tests."""
+    """Result of a section: its exit status (None if it did not run), seconds, CPU seconds, counts and tests."""
 
     section: Section
     status: int | None
     seconds: float = 0.0
+    cpu: float = 0.0  # of all processes that ended before the section
     note: str = ""
     tests: list[TimedTest] = field(default_factory=list)
 
@@ -87,7 +85,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("environments", make("environments"), ("install",)),
         Section("Neo4j's jars", (".venv/bin/python", "checks/fetch_servers.py"), ("install",)),
         Section("lint", make("lint", "LINT_TESTS="), ("install",)),  # its tests are among those of "tests"
-        Section("tests", make("test-all", "JOBS=2", f"COVERAGE={scratch / COVERAGE}"), ready, is_test=True),
+        Section("tests", make("test-all", "JOBS=2"), ready, is_test=True),
         *list_servers((*fetched, "Neo4j's jars")),
         Section("models", make("test-models"), fetched, is_test=True),
         *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13", "3.14")),
@@ -155,8 +153,11 @@ def run_section(section: Section, scratch: Path) -> Outcome:
         command.append(f"PYTEST_OPTIONS=-p no:cacheprovider -o junit_family=xunit1 '--junitxml={report}'")
     start = time.monotonic()
     with log.open("w") as output:
-        done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
-    outcome = Outcome(section, done.returncode, time.monotonic() - start)
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    cpu = usage.ru_utime + usage.ru_stime
+    outcome = Outcome(section, process.returncode, time.monotonic() - start, cpu)
     if report.is_file():
         outcome.note, outcome.tests = read_report(section.name, report)
     print(f"\n== {section.name} ({outcome.seconds:.0f} s)\n{log.read_text(errors='replace')}", flush=True)
@@ -209,30 +210,18 @@ def drop_stranded(waiting: list[Section], outcomes: list[Outcome]) -> tuple[list
 
 
 def render_summary(outcomes: list[Outcome], seconds: float) -> str:
-    """Return seconds and counts by section, and the slowest tests."""
+    """Return seconds, CPU seconds and counts by section, and the slowest tests."""
     lines = ["", "== summary"]
     for each in outcomes:
         state = {0: "ok", None: "left out"}.get(each.status, f"FAILED ({each.status})")
-        lines.append(f"{each.seconds:6.0f} s  {each.section.name:16}  {state:10}  {each.note}".rstrip())
-    lines.append(f"{seconds:6.0f} s  all, {LANES} sections at a time")
+        times = f"{each.seconds:6.0f} s {each.cpu:6.0f} CPU-s"
+        lines.append(f"{times}  {each.section.name:18}  {state:10}  {each.note}".rstrip())
+    total = sum(each.cpu for each in outcomes)
+    lines.append(f"{seconds:6.0f} s {total:6.0f} CPU-s  all, {LANES} sections at a time")
     tests = sorted((test for each in outcomes for test in each.tests), key=lambda test: -test.seconds)
     lines += ["", f"the {SLOWEST} slowest of {len(tests)} tests"]
     lines += [f"{test.seconds:6.1f} s  {test.section:16}  {test.name}" for test in tests[:SLOWEST]]
     return "\n".join([*lines, "", f"left to `make test-full`: {LEFT_OUT}"])
-
-
-def render_coverage(report: Path) -> str:
-    """Return the branch coverage of the section "tests" and its least covered modules; an empty text without a report.
-
-    Only the processes of the tests are measured, not the commands and candidates that they start.
-    """
-    if not report.is_file():
-        return ""
-    found = json.loads(report.read_text(encoding="utf-8"))
-    covered = {path: each["summary"]["percent_covered"] for path, each in found["files"].items()}
-    least = sorted(covered, key=lambda path: (covered[path], path))[:LEAST_RUN]
-    lines = ["", f"coverage of pkg, branches included: {found['totals']['percent_covered']:.1f} %; what runs least"]
-    return "\n".join([*lines, *(f"{covered[path]:6.1f} %  {path}" for path in least)])
 
 
 def main() -> int:
@@ -245,8 +234,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         outcomes = run_all(list_sections(scratch, python, pyenv), lambda section: run_section(section, scratch))
-        coverage = render_coverage(scratch / COVERAGE)
-    print(render_summary(outcomes, time.monotonic() - start), coverage, sep="\n", flush=True)
+    print(render_summary(outcomes, time.monotonic() - start), flush=True)
     return 1 if any(each.status != 0 for each in outcomes) else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from threading import Event
@@ -15,7 +14,6 @@ from ci_sections import (
     TimedTest,
     list_sections,
     read_report,
-    render_coverage,
     render_summary,
     run_all,
 )
@@ -87,8 +85,15 @@ def test_the_summary_counts_tests_and_names_the_slowest(tmp_path: Path) -> None:
     note, tests = read_report("first", report)
     assert note == "1 passed, 1 failed, 1 skipped"
     assert tests[0] == TimedTest("first", "a.py::test_a", 1.5)
-    lines = render_summary([Outcome(FIRST, 1, 12.4, note, tests)], 13).splitlines()
-    assert lines[2].split() == ["12", "s", "first", "FAILED", "(1)", "1", "passed,", "1", "failed,", "1", "skipped"]
+    lines = render_summary([Outcome(FIRST, 1, 12.4, 20.6, note, tests)], 13).splitlines()
+    assert lines[2].split(maxsplit=5) == [
+        "12",
+        "s",
+        "21",
+        "CPU-s",
+        "first",
+        "FAILED (1)  1 passed, 1 failed, 1 skipped",
+    ]
     assert [line.split()[-1] for line in lines if "::" in line] == ["b.py::test_c", "a.py::test_a", "a.py::test_b"]
 
 
@@ -96,14 +101,3 @@ def test_the_summary_counts_tests_and_names_the_slowest(tmp_path: Path) -> None:
 def test_scripts_are_valid_and_executable(script: str) -> None:
     assert (ROOT / script).stat().st_mode & 0o111
     assert subprocess.run(["bash", "-n", ROOT / script], check=False).returncode == 0
-
-
-def test_the_modules_that_run_least_are_named(tmp_path: Path) -> None:
-    report = tmp_path / "coverage.json"
-    assert render_coverage(report) == ""
-    shares = {"a.py": 100.0, "b.py": 25.0, "c.py": 75.0}
-    files = {path: {"summary": {"percent_covered": share}} for path, share in shares.items()}
-    report.write_text(json.dumps({"files": files, "totals": {"percent_covered": 66.666}}), encoding="utf-8")
-    first, *rest = render_coverage(report).strip().splitlines()
-    assert first == "coverage of pkg, branches included: 66.7 %; what runs least"
-    assert rest == ["  25.0 %  b.py", "  75.0 %  c.py", " 100.0 %  a.py"]
