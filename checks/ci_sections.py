@@ -26,9 +26,8 @@ LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two v
 # Tests that depend on the version of Python: parsing and running code, tracing calls, processes, signals, terminals,
 # and packages whose pins differ by version. All others compute the same result on each.
 VERSIONED = (
-    "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/lab/evaluation/code tests/unit/trace"
-    " tests/lab/commands tests/unit/commands tests/unit/console tests/unit/encode tests/unit/vectors"
-    " tests/unit/test_api.py tests/unit/test_cli.py tests/unit/test_project.py"
+    "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/unit/trace tests/unit/commands tests/unit/console"
+    " tests/unit/encode tests/unit/vectors tests/unit/test_api.py tests/unit/test_cli.py tests/unit/test_project.py"
     " tests/unit/resolution/test_shapes_are_true.py tests/unit/indexing/test_workers.py tests/e2e/test_interrupt.py"
 )
 
