@@ -173,6 +173,8 @@ class LaunchedServer(Server):
         super().__init__(version, "", "", password=secrets.token_hex())
         self.home, self.sizing = home.resolve(), sizing or Sizing()
         self.java, self._jars = find_java(version), fetch_jars(version)
+        self.archive = self._jars[0].parents[1] / f"classes-{self.java.major}.jsa"
+        self.archived: Path | None = None  # where to write an archive of the classes when the server stops
         self._process: subprocess.Popen[bytes] | None = None
         self.configuration, self.logs, self.scratch = (self.home / name for name in ("conf", "logs", "tmp"))
         for folder in (self.configuration, self.logs, self.scratch):
@@ -201,7 +203,7 @@ class LaunchedServer(Server):
         if self.is_running():
             raise StoreError(f"Neo4j {self.version} runs as process {self.pid}, expected none; stop it first")
         with (self.logs / "console.log").open("wb") as console:
-            command = self._render_start()
+            command = self.render_start()
             self._process = subprocess.Popen(command, cwd=self.home, stdout=console, stderr=subprocess.STDOUT)
         atexit.register(self.kill)
         problem = await_answer(self, self.is_running)
@@ -211,12 +213,12 @@ class LaunchedServer(Server):
             seen = f"{problem}; the process {'ran on' if status is None else f'ended with {status}'}"
             raise StoreError(f"Neo4j {self.version} did not start ({seen}), expected an answer; see\n{self.read_log()}")
 
-    def stop(self) -> None:
-        """Stop it gracefully, or by force if that takes too long; do nothing if it does not run."""
+    def stop(self, patience: float = STOP_PATIENCE) -> None:
+        """Stop it gracefully, or by force after `patience` seconds; do nothing if it does not run."""
         if self._process:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(STOP_PATIENCE)
+                self._process.wait(patience)
         self.kill()
 
     def kill(self) -> None:
@@ -246,16 +248,23 @@ class LaunchedServer(Server):
         texts = (path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file())
         return "\n".join(text.strip()[-characters:] for text in texts)
 
-    def _render_start(self) -> list[str]:
+    def render_start(self) -> list[str]:
+        """Return the command that becomes the server."""
         entry = OLD_ENTRY_POINT if self.version.startswith("5.") else ENTRY_POINT
         folders = (f"--home-dir={self.home}", f"--config-dir={self.configuration}")
         command = self._render_command(self.sizing.render_flags(), entry, *folders)
         return [sys.executable, "-I", "-S", "-c", DIE_WITH_PARENT, *command] if sys.platform == "linux" else command
 
+    def _render_archive(self) -> list[str]:
+        if self.archived is not None:
+            return [f"-XX:ArchiveClassesAtExit={self.archived}"]
+        return [f"-XX:SharedArchiveFile={self.archive}"] if self.sizing.quick and self.archive.is_file() else []
+
     def _render_command(self, flags: list[str], entry: str, *arguments: str) -> list[str]:
         scratch = f"-Djava.io.tmpdir={self.scratch}"  # a killed server leaves the unpacked Browser there
         classes = os.pathsep.join(map(str, self._jars))
-        return [str(self.java.executable), *flags, scratch, *MODULES, *OPENS, "-cp", classes, entry, *arguments]
+        flags = [*flags, *self._render_archive(), scratch, *MODULES, *OPENS]
+        return [str(self.java.executable), *flags, "-cp", classes, entry, *arguments]
 
 
 def start_server(version: str, folder: Path, sizing: Sizing | None = None) -> LaunchedServer:

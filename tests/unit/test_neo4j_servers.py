@@ -20,7 +20,7 @@ from neo4j_install import (
     parse_major,
     read_java,
 )
-from neo4j_process import LOOPBACK, PORTS, Sizing, pick_port, render_settings
+from neo4j_process import LOOPBACK, PORTS, LaunchedServer, Sizing, pick_port, render_settings
 from neo4j_servers import VERSIONS
 
 from pkg.errors import StoreError
@@ -135,6 +135,17 @@ def test_full_speed_needs_the_optimising_compiler() -> None:
 def test_a_virtual_machine_takes_the_flags_of_full_speed(version: str) -> None:
     command = [str(find_java(version).executable), *Sizing("64m", quick=False).render_flags(), "-version"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_quick_server_starts_from_an_archive_of_its_classes_where_there_is_one(tmp_path: Path, quick: bool) -> None:
+    server = LaunchedServer(VERSIONS[0], tmp_path, Sizing(quick=quick))
+    server.archive = tmp_path / "classes.jsa"
+    flag = f"-XX:SharedArchiveFile={server.archive}"
+    assert flag not in server.render_start()
+    server.archive.touch()
+    assert (flag in server.render_start()) == quick
 
 
 def test_the_pom_pins_each_version_and_holds_no_range() -> None:
