@@ -34,7 +34,7 @@ from pkg.model import Import, Skip
 from pkg.resolution.link_record import NO_DIGEST, LinkRecord, cut_record, unpack_unit
 from pkg.resolution.module_map import ModuleMap
 from pkg.resolution.solved_parts import SHARED
-from pkg.resolution.source_parts import MOST_MERGED, Part, list_waves, order_parts
+from pkg.resolution.source_parts import MOST_MERGED, Folder, Part, list_waves, order_parts
 from pkg.units import UnitLinks, UnitText
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class PartLinks:
         self._records = _Records(notes)
         self._units = _Units(store, source, change, self._records, errors)
 
-    def put(self, folders: Mapping[str, str], cluster: Cluster | None, seconds: dict[str, float]) -> list[Skip]:
+    def put(self, folders: Mapping[str, Folder], cluster: Cluster | None, seconds: dict[str, float]) -> list[Skip]:
         """Resolve the parts that the change affects; return the imports between parts that are not followed.
 
         folders: the folder of the part of each file. cluster: solves the parts; None for this process. seconds: get

@@ -2,7 +2,8 @@
 
 A part is resolved with what it imports, and without what imports it: its links to its own code and to imported parts
 are those of a source with these parts alone. Parts that import one another are one, unless they are too large
-together: then the imports of the fewest files are not followed. Memory is that of the largest part.
+together: then the imports of the fewest files are not followed. Folders of a package that is too large for one part
+are gathered into as few parts as their order allows. Memory is that of the largest part.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 MOST_FILES = 3_000
-"""Files of a folder that are resolved together; a larger one is split, unless it is a package."""
+"""Files of a folder that are resolved together; a larger one is split."""
 MOST_MERGED = 1_000
-"""Files of parts that are resolved together because they import one another.
+"""Files of folders that are resolved together because they import one another, or because they are of one package.
 
 Of 15,062 files of 50 packages that import another package, 27 lose such imports with this limit, as with a limit of
 zero, and 20 with 3,000; pandas and scipy together take 2.5 GB.
@@ -37,26 +38,35 @@ class Part:
     imported: tuple[int, ...]  # positions of the parts that these need, directly or not; all are before this one
 
 
-def split_folders(paths: Iterable[str], is_package: bool = False) -> dict[str, str]:
-    """Return the folder of the part of each path.
+class Folder(NamedTuple):
+    """A folder whose files are resolved together."""
+
+    path: str
+    package: str | None  # the outermost package with the folder; its folders may be resolved together
+
+
+def split_folders(paths: Iterable[str], is_package: bool = False) -> dict[str, Folder]:
+    """Return the folder of each path that is resolved as a whole.
 
     is_package: whether the root of the source is a package.
     """
-    found: dict[str, str] = {}
-    waiting = [("", sorted(paths), is_package)]
+    found: dict[str, Folder] = {}
+    waiting = [(Folder("", "" if is_package else None), sorted(paths))]
     while waiting:
-        folder, inside, is_whole = waiting.pop()
-        if is_whole or len(inside) <= MOST_FILES:
-            found.update(dict.fromkeys(inside, folder))
+        here, inside = waiting.pop()
+        if len(inside) <= MOST_FILES:
+            found.update(dict.fromkeys(inside, here))
             continue
         folders: dict[str, list[str]] = {}
         for path in inside:
-            name, is_below, _ = path[len(folder) :].partition("/")
+            name, is_below, _ = path[len(here.path) :].partition("/")
             if is_below:
-                folders.setdefault(f"{folder}{name}/", []).append(path)
+                folders.setdefault(f"{here.path}{name}/", []).append(path)
             else:
-                found[path] = folder  # files beside the folders are one part
-        waiting += ((each, below, _is_package(each, below)) for each, below in folders.items())
+                found[path] = here  # files beside the folders are one part
+        for each, below in folders.items():
+            package = each if here.package is None and _is_package(each, below) else here.package
+            waiting.append((Folder(each, package), below))
     return found
 
 
@@ -73,39 +83,65 @@ class Order(NamedTuple):
 
 
 def order_parts(
-    folders: Mapping[str, str], imports: Iterable[tuple[str, Sequence[Import]]], modules: ModuleMap
+    folders: Mapping[str, Folder], imports: Iterable[tuple[str, Sequence[Import]]], modules: ModuleMap
 ) -> Order:
-    """Order the parts; those that import one another are one, of MOST_MERGED files at most.
+    """Order the parts; folders that import one another are one, of MOST_MERGED files at most.
 
-    folders: the folder of the part of each path. imports: those of each file.
+    folders: the folder of each path. imports: those of each file.
     """
     import networkx as nx
 
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[Folder, Folder]] = Counter()
     for path, records in imports:
         here = folders[path]
         found = [modules.find_import(path, each).modules + modules.find_bound(path, each).modules for each in records]
         counts.update({(here, folders[each]) for each in chain.from_iterable(found) if folders[each] != here})
     sizes = Counter(folders.values())
-    graph: nx.DiGraph[str] = nx.DiGraph(list(counts))
+    graph: nx.DiGraph[Folder] = nx.DiGraph(list(counts))
     graph.add_nodes_from(sizes)
-    left_out = {pair: counts[pair] for pair in _cut_cycles(graph, counts, sizes)}
+    left_out = {(start.path, end.path): counts[start, end] for start, end in _cut_cycles(graph, counts, sizes)}
     merged = nx.condensation(graph)
-    paths: dict[int, list[str]] = {}
+    members: dict[int, set[Folder]] = dict(merged.nodes(data="members"))
+    order = nx.lexicographical_topological_sort(merged.reverse(), key=lambda each: min(members[each]).path)
+    groups = _gather_packages(order, members, sizes)
+    places = {each: place for place, group in enumerate(groups) for each in group}
+    numbers = {folder: places[each] for folder, each in merged.graph["mapping"].items()}
+    paths: list[list[str]] = [[] for _ in groups]
     for path, folder in folders.items():
-        paths.setdefault(merged.graph["mapping"][folder], []).append(path)
-    order = list(nx.lexicographical_topological_sort(merged.reverse(), key=lambda each: min(paths[each])))
-    places = {each: place for place, each in enumerate(order)}
-    parts = [
-        Part(tuple(sorted(paths[each])), tuple(sorted(places[other] for other in nx.descendants(merged, each))))
-        for each in order
-    ]
+        paths[numbers[folder]].append(path)
+    parts: list[Part] = []
+    for place, group in enumerate(groups):
+        direct = {places[other] for each in group for other in merged.successors(each)} - {place}
+        imported = direct.union(*(parts[each].imported for each in direct))
+        parts.append(Part(tuple(sorted(paths[place])), tuple(sorted(imported))))
     return Order(parts, left_out)
 
 
+def _gather_packages(
+    order: Iterable[int], members: Mapping[int, set[Folder]], sizes: Mapping[Folder, int]
+) -> list[list[int]]:
+    """Group neighbours in the order whose folders are of one package, up to MOST_MERGED files.
+
+    Neighbours alone, because each group must come after those that it imports.
+    """
+    groups: list[list[int]] = []
+    last: set[str | None] = set()
+    files = 0
+    for each in order:
+        packages = {folder.package for folder in members[each]}
+        count = sum(sizes[folder] for folder in members[each])
+        if packages == last and len(packages) == 1 and None not in packages and files + count <= MOST_MERGED:
+            groups[-1].append(each)
+            files += count
+        else:
+            groups.append([each])
+            last, files = packages, count
+    return groups
+
+
 def _cut_cycles(
-    graph: nx.DiGraph[str], counts: Mapping[tuple[str, str], int], sizes: Mapping[str, int]
-) -> list[tuple[str, str]]:
+    graph: nx.DiGraph[Folder], counts: Mapping[tuple[Folder, Folder], int], sizes: Mapping[Folder, int]
+) -> list[tuple[Folder, Folder]]:
     """Remove imports from a graph until no parts that import one another have more than MOST_MERGED files together.
 
     In each cycle that is too large the imports are added one pair of parts after another, those of most files first;
@@ -118,7 +154,7 @@ def _cut_cycles(
         if len(members) == 1 or sum(sizes[each] for each in members) <= MOST_MERGED:
             continue
         pairs = sorted(graph.subgraph(members).edges, key=lambda pair: (-counts[pair], pair))
-        kept: nx.DiGraph[str] = nx.DiGraph()
+        kept: nx.DiGraph[Folder] = nx.DiGraph()
         kept.add_nodes_from(members)
         for start, end in pairs:
             cycle = (nx.descendants(kept, end) | {end}) & (nx.ancestors(kept, start) | {start})

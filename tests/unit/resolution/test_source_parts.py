@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pkg.extract.python import extract_unit
 from pkg.resolution import source_parts
 from pkg.resolution.module_map import ModuleMap
-from pkg.resolution.source_parts import order_parts, split_folders
+from pkg.resolution.source_parts import Folder, order_parts, split_folders
 
 
 @pytest.fixture(autouse=True)
@@ -19,19 +19,20 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_small_source_is_one_part() -> None:
-    assert split_folders(["a.py", "b/c.py"]) == {"a.py": "", "b/c.py": ""}
+    assert split_folders(["a.py", "b/c.py"]) == dict.fromkeys(["a.py", "b/c.py"], Folder("", None))
 
 
-def test_a_package_is_never_split() -> None:
+def test_a_large_package_is_split_too() -> None:
     paths = ["big/__init__.py", "big/a.py", "big/b/c.py", "setup.py"]
-    assert split_folders(paths) == dict.fromkeys(paths[:3], "big/") | {"setup.py": ""}
-    assert set(split_folders(["__init__.py", *paths], is_package=True).values()) == {""}
+    inside = {"big/b/c.py": Folder("big/b/", "big/")} | dict.fromkeys(paths[:2], Folder("big/", "big/"))
+    assert split_folders(paths) == inside | {"setup.py": Folder("", None)}
+    assert {each.package for each in split_folders(["__init__.py", *paths], is_package=True).values()} == {""}
 
 
-def test_a_large_folder_that_is_no_package_is_split_again() -> None:
+def test_a_large_folder_is_split_again() -> None:
     paths = ["src/one/__init__.py", "src/one/a.py", "src/two.py", "src/three/a.py", "src/three/b.py"]
     found = split_folders(paths)
-    assert [found[path] for path in paths] == ["src/one/", "src/one/", "src/", "src/three/", "src/three/"]
+    assert [found[path].path for path in paths] == ["src/one/", "src/one/", "src/", "src/three/", "src/three/"]
 
 
 def order(files: dict[str, str]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
@@ -58,6 +59,15 @@ def test_parts_that_import_one_another_are_one() -> None:
     assert order(files) == [(("a/__init__.py", "b/__init__.py"), ()), (("c/__init__.py",), (0,))]
 
 
+def test_folders_of_a_split_package_are_gathered() -> None:
+    files = {"p/__init__.py": "", "p/a/x.py": "import p\n", "p/b/x.py": "import q\n", "q/__init__.py": "import p.a.x\n"}
+    assert order(files) == [
+        (("p/__init__.py", "p/a/x.py"), ()),
+        (("q/__init__.py",), (0,)),
+        (("p/b/x.py",), (0, 1)),
+    ]
+
+
 def test_a_cycle_that_is_too_large_loses_the_imports_of_fewest_files() -> None:
     files = {
         "a/__init__.py": "import b\n", "a/more.py": "import b\n",
@@ -72,16 +82,18 @@ def test_a_cycle_that_is_too_large_loses_the_imports_of_fewest_files() -> None:
     assert found.left_out == {("c/", "a/"): 1}
 
 
-@given(st.dictionaries(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), st.just(None)))
-def test_a_part_of_several_folders_is_never_too_large(pairs: dict[tuple[str, str], None]) -> None:
+@given(st.dictionaries(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), st.just(None)), st.booleans())
+def test_a_part_of_several_folders_is_never_too_large(pairs: dict[tuple[str, str], None], is_package: bool) -> None:
     files = {
         f"{each}/__init__.py": "".join(f"import {end}\n" for start, end in pairs if start == each) for each in "abcdef"
     }
     imports = [(path, extract_unit(text.encode()).imports) for path, text in files.items()]
-    found = order_parts(split_folders(files), imports, ModuleMap(files))
+    found = order_parts(split_folders(files, is_package), imports, ModuleMap(files))
     assert sorted(path for each in found.parts for path in each.paths) == sorted(files)
     assert all(len(each.paths) <= 2 for each in found.parts)
+    assert all(max(each.imported, default=-1) < place for place, each in enumerate(found.parts))
     whole = {path[0]: number for number, each in enumerate(found.parts) for path in each.paths}
     for start, end in pairs:
         is_seen = whole[start] == whole[end] or whole[end] in found.parts[whole[start]].imported
-        assert is_seen != ((f"{start}/", f"{end}/") in found.left_out)
+        assert is_seen or (f"{start}/", f"{end}/") in found.left_out
+        assert is_package or is_seen != ((f"{start}/", f"{end}/") in found.left_out)
