@@ -7,6 +7,7 @@ that do not import one another may be solved at the same time, by the tasks of p
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -34,7 +35,7 @@ from pkg.model import Import, Skip
 from pkg.resolution.link_record import NO_DIGEST, LinkRecord, cut_record, unpack_unit
 from pkg.resolution.module_map import ModuleMap
 from pkg.resolution.solved_parts import SHARED
-from pkg.resolution.source_parts import MOST_MERGED, Folder, Part, list_waves, order_parts
+from pkg.resolution.source_parts import MOST_MERGED, Folder, Order, Part, list_waves, order_parts
 from pkg.units import UnitLinks, UnitText
 
 if TYPE_CHECKING:
@@ -123,14 +124,14 @@ class PartLinks:
                 self._writer.put_links(self._source, moved)
                 return []
         imports = ((path, self._units.list_imports(path)) for path in folders)
-        parts, left_out = order_parts(folders, imports, ModuleMap(folders, self._change.package))
+        order = order_parts(folders, imports, ModuleMap(folders, self._change.package))
         engine = cluster.engine if cluster else ThisProcess()
         place = cluster.outcomes.folder if cluster else None
         with TemporaryDirectory(dir=place, prefix=".links-", ignore_cleanup_errors=True) as folder:
-            for solved in self._solve(parts, engine, Path(folder)):
+            for solved in self._solve(order.parts, engine, Path(folder)):
                 if solved.process != os.getpid():
                     seconds["resolve"] = seconds.get("resolve", 0.0) + solved.seconds
-        return [_describe_left_out(*pair, files) for pair, files in left_out.items()]
+        return [*_describe_split_packages(folders), *_describe_left_out(order)]
 
     def _solve(self, parts: list[Part], engine: Engine, folder: Path) -> Iterator[SolvedPart]:
         """Solve the parts that the change affects, those that others import before these; yield each."""
@@ -176,12 +177,24 @@ class PartLinks:
         return (each for each in links if each.path in self._change.fresh or self._notes.get(each.path) != each.notes)
 
 
-def _describe_left_out(start: str, end: str, files: int) -> Skip:
-    return Skip(
-        start,
-        f"imports of {end} in {count_things(files, 'file')} are not followed: each imports the other, and they are too"
-        f" large to be resolved together (more than {MOST_MERGED:,} files)",
-    )
+def _describe_split_packages(folders: Mapping[str, Folder]) -> Iterator[Skip]:
+    """Yield what is not followed in each package that is too large for one part."""
+    files = Counter(each.package for each in folders.values())
+    for package in sorted({each.package for each in folders.values() if each.package not in (None, each.path)}):
+        yield Skip(
+            package or ".",
+            f"calls of its imported folders into those that import them are not followed: the package has"
+            f" {count_things(files[package], 'file')} and is resolved in parts",
+        )
+
+
+def _describe_left_out(order: Order) -> Iterator[Skip]:
+    for (start, end), files in order.left_out.items():
+        yield Skip(
+            start,
+            f"imports of {end} in {count_things(files, 'file')} are not followed: each imports the other, and they are"
+            f" too large to be resolved together (more than {MOST_MERGED:,} files)",
+        )
 
 
 def _cut_part(packed: bytes) -> tuple[bytes, bytes, bytes]:

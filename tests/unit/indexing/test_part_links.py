@@ -25,7 +25,7 @@ from pkg.units import UnitText
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Split every folder that is no package."""
+    """Split every folder."""
     monkeypatch.setattr(source_parts, "MOST_FILES", 1)
 
 
@@ -194,3 +194,36 @@ def test_imports_that_are_not_followed_are_reported(tmp_path: Path, monkeypatch:
         calls = store.edges([RelationType.CALLS])
         names = {each.id: each.qualname or each.path for each in store.nodes([*Label])}
         assert {(names[each.start], names[each.end]) for each in calls} == {("run", "step"), ("one/c.py", "step")}
+
+
+def test_a_large_package_is_resolved_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_parts, "MOST_MERGED", 2)
+    files = {f"big/{path.replace('low/', 'low/core/')}": text for path, text in (LOW | MIDDLE).items()} | {
+        "big/__init__.py": "", "big/low/__init__.py": "", "big/middle/work.py": """from big.low.core import Base
+
+
+class Work(Base):
+    def step(self):
+        return len(self)
+
+
+def start():
+    Work().run()
+""",
+    }  # fmt: skip
+    write_tree(tmp_path / "repo", files)
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        report = build(str(tmp_path / "repo"), store, source="repo")
+        assert [str(each) for each in report.skipped] == [
+            "big/: calls of its imported folders into those that import them are not followed: the package has 7 files"
+            " and is resolved in parts"
+        ]
+        names = {each.id: each.qualname or each.path for each in store.nodes([*Label])}
+        calls = {(names[each.start], names[each.end]) for each in store.edges([RelationType.CALLS])}
+        assert {("start", "Base.run"), ("Base.run", "Base.step"), ("Work.step", "Base.__len__")} <= calls
+        assert ("Base.run", "Work.step") not in calls
+        write_tree(tmp_path / "repo", {"big/low/core/tools.py": "def call(): return 1\n"})
+        build(str(tmp_path / "repo"), store, source="repo")
+        with closing(open_graph_at(tmp_path / "fresh.db")) as fresh:
+            build(str(tmp_path / "repo"), fresh, source="repo")
+            assert export_lines(store) == export_lines(fresh)
