@@ -3,7 +3,7 @@
 A part is resolved with what it imports, and without what imports it: its links to its own code and to imported parts
 are those of a source with these parts alone. Parts that import one another are one, unless they are too large
 together: then the imports of the fewest files are not followed. Folders of a package that is too large for one part
-are gathered into as few parts as their order allows. Memory is that of the largest part.
+are gathered into as few parts as their order allows. Memory is that of the largest part and of what it imports.
 """
 
 from __future__ import annotations
