@@ -79,20 +79,8 @@ def measure_alone(cache: Path, work: Path, sizes: Figures) -> Figures:
     return {"alone": alone, "together_to_alone": ratios}
 
 
-def main() -> None:
-    """Measure all sizes and write the result."""
-    parser = make_parser(__doc__)
-    parser.add_argument("--sizes", default="1000,3000,10000", help="numbers of files")
-    parser.add_argument("--alone", action="store_true", help="also build each package by itself")
-    options = read_options(parser)
-    sizes: Figures = {}
-    alone: Figures = {}
-    with open_folder(options.cache) as (cache, work):
-        for size in map(int, options.sizes.split(",")):
-            sizes[str(size)] = measure_size(cache, work, size)
-            print(size, sizes[str(size)], file=sys.stderr, flush=True)
-        if options.alone:
-            alone = measure_alone(cache, work, sizes)
+def list_figures(sizes: Figures) -> Figures:
+    """Return the figures of some sizes, with the ratios to the first one."""
     first = next(iter(sizes.values()))
     ratios = {
         size: {
@@ -101,8 +89,22 @@ def main() -> None:
         }
         for size, found in sizes.items()
     }
-    targets = {"ratio": RATIO, "memory_mb": MEMORY}
-    write_result("growth_alone" if alone else "growth", {"sizes": sizes, "ratios": ratios, "targets": targets, **alone})
+    return {"sizes": sizes, "ratios": ratios, "targets": {"ratio": RATIO, "memory_mb": MEMORY}}
+
+
+def main() -> None:
+    """Measure all sizes and write the result."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--sizes", default="1000,3000,10000", help="numbers of files")
+    parser.add_argument("--alone", action="store_true", help="also build each package by itself")
+    options = read_options(parser)
+    sizes: Figures = {}
+    with open_folder(options.cache) as (cache, work):
+        for size in map(int, options.sizes.split(",")):
+            sizes[str(size)] = measure_size(cache, work, size)
+            write_result("growth", list_figures(sizes))  # the next size may take an hour
+        if options.alone:
+            write_result("growth_alone", list_figures(sizes) | measure_alone(cache, work, sizes))
 
 
 if __name__ == "__main__":

@@ -248,6 +248,11 @@ def _hash_path(path: str) -> int:
     return hash_bytes(path.encode())
 
 
+def forget_hashes() -> None:
+    """Empty the cache of hash_inside, whose entries lie among objects of all ages and keep their memory pages."""
+    _hash_path.cache_clear()
+
+
 def format_id(value: int) -> str:
     """Return a 64-bit id as 16 hex digits."""
     return f"{value:016x}"

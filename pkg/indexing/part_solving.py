@@ -16,15 +16,22 @@ from typing import NamedTuple
 
 from pkg.cluster.outcomes import Outcomes
 from pkg.indexing.solved_links import digest_soundly
-from pkg.indexing.spool import SpoolFile, unpack_text_unit, write_spool
+from pkg.indexing.spool import SpoolFile, cut_text_unit, write_spool
 from pkg.local_errors import LocalErrors
 from pkg.model import LocalError
-from pkg.resolution.link_record import NO_DIGEST, FileLinks, LinkRecord, pack_links, pack_unit, place_links
-from pkg.resolution.machine import Machine
+from pkg.resolution.link_record import NO_DIGEST, FileLinks, LinkRecord, pack_links, place_links, unpack_unit
 from pkg.resolution.site_links import LinkWriter
-from pkg.resolution.solved_parts import SHARED, SolvedFiles, list_results, read_outline, read_values, solve_part
+from pkg.resolution.solved_parts import (
+    SHARED,
+    Solution,
+    SolvedFiles,
+    list_results,
+    read_outline,
+    read_values,
+    solve_part,
+)
 from pkg.resources import return_free_memory
-from pkg.units import UnitLinks, UnitText
+from pkg.units import UnitLinks, UnitText, forget_hashes
 
 KEY_SIZE = 16  # bytes
 NO_RESULTS = bytes(KEY_SIZE)
@@ -68,7 +75,7 @@ def name_links(number: int) -> str:
 
 
 class _PartUnits(Mapping[str, UnitText]):
-    """Extracted files of a part and of those that it imports, each read once."""
+    """Extracted files of a part and of those that it imports, each read once; texts are not kept."""
 
     def __init__(self, source: str, owners: Mapping[str, Mapping[str, bytes]]) -> None:
         """Use the packed files of the mapping that holds each path."""
@@ -79,9 +86,13 @@ class _PartUnits(Mapping[str, UnitText]):
         """Return a file; KeyError where it is of no imported part."""
         found = self._read.get(path)
         if found is None:
-            packed = self._owners[path][path]
-            found = self._read[path] = unpack_text_unit(self._source, path, packed)
+            packed, _ = self.cut(path)
+            found = self._read[path] = unpack_unit(self._source, path, packed, lambda: self.cut(path)[1])
         return found
+
+    def cut(self, path: str) -> tuple[bytes, bytes]:
+        """Return a packed file and its text."""
+        return cut_text_unit(self._owners[path][path])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._owners)
@@ -93,10 +104,21 @@ class _PartUnits(Mapping[str, UnitText]):
 def solve_job(folder: str, source: str, package: str, job: PartJob) -> SolvedPart:
     """Solve a part; write its results, and its links with the records of its files."""
     start = time.process_time()
+    digest, errors = _solve(Path(folder), source, package, job)
+    # A build disables collection. A full one also empties the free lists of the interpreter: each of their objects
+    # would keep a megabyte that this part has used, and the next part would begin with most of it.
+    forget_hashes()
+    gc.collect()
+    return_free_memory()
+    return SolvedPart(job.number, digest, errors, os.getpid(), time.process_time() - start)
+
+
+def _solve(folder: Path, source: str, package: str, job: PartJob) -> tuple[bytes, tuple[LocalError, ...]]:
+    """Solve a part; return the digest of its results and its errors."""
     with ExitStack() as stack:
 
         def read(name: str) -> SpoolFile:
-            return stack.enter_context(closing(SpoolFile(Path(folder) / name)))
+            return stack.enter_context(closing(SpoolFile(folder / name)))
 
         imported = {number: read(name_results(number)) for number in job.imported}
         solved = {path: number for number, results in imported.items() for path in results if path != SHARED}
@@ -104,16 +126,13 @@ def solve_job(folder: str, source: str, package: str, job: PartJob) -> SolvedPar
         places = dict.fromkeys(job.paths, job.number) | solved
         units = _PartUnits(source, {path: packed[number] for path, number in places.items()})
         owners = {path: imported[number] for path, number in solved.items()}
-        digest, errors = _Job(Path(folder), source, package, job, units).solve(owners, list(imported.values()))
-    gc.collect(1)  # what this part has made, and the last one left; a build disables collection
-    return_free_memory()  # without it the next part begins with most of this one's memory
-    return SolvedPart(job.number, digest, errors, os.getpid(), time.process_time() - start)
+        return _Job(folder, source, package, job, units).solve(owners, list(imported.values()))
 
 
 class _Job:
     """A part that is being solved."""
 
-    def __init__(self, folder: Path, source: str, package: str, job: PartJob, units: Mapping[str, UnitText]) -> None:
+    def __init__(self, folder: Path, source: str, package: str, job: PartJob, units: _PartUnits) -> None:
         self._folder, self._source, self._package, self._job, self._units = folder, source, package, job, units
         self._errors = LocalErrors()
 
@@ -131,24 +150,24 @@ class _Job:
         )
         paths, digest = self._job.paths, b""
         try:
-            machine = solve_part(self._units, self._package, self._errors, solved)
+            solution = solve_part(self._units, self._package, self._errors, solved)
         except Exception as fault:
             self._errors.note(fault, "resolve", paths[0])
             write_spool(self._folder / name_results(self._job.number), ())
             self._write_links(map(write_nothing, paths))
         else:
-            digest = self._put(machine)
-            machine.release()
+            digest = self._put(solution)
+            solution.machine.release()
         return digest, tuple(self._errors.sorted())
 
-    def _put(self, machine: Machine) -> bytes:
+    def _put(self, solution: Solution) -> bytes:
         """Write the links and results of a solved part; return the digest of the results."""
-        links = LinkWriter(self._source, machine)
+        links = LinkWriter(self._source, solution.machine)
         found = {path: links.list_links(path) for path in self._job.paths}
         packed: dict[str, bytes] = {}
         digest = NO_RESULTS
         if self._job.is_imported:
-            results = dict(list_results(machine, self._job.paths))
+            results = dict(list_results(solution, self._job.paths))
             digest = hash_facts([(path, each.digest()) for path, each in sorted(results.items())])
             packed = {path: each.pack() for path, each in results.items()}
             write_spool(self._folder / name_results(self._job.number), packed.items())
@@ -161,9 +180,10 @@ class _Job:
     ) -> Iterator[UnitLinks]:
         """Yield the links of each file with its record, of which the first holds what belongs to the part."""
         for path, links in found.items():
-            unit = self._units[path]
+            packed_unit, text = self._units.cut(path)
+            unit = unpack_unit(self._source, path, packed_unit, text)
             digest = digest_soundly(unit, self._errors) if is_sound else NO_DIGEST
-            record = LinkRecord(digest, pack_links(links), pack_unit(unit), results=results.get(path, b""))
+            record = LinkRecord(digest, pack_links(links), packed_unit, results=results.get(path, b""))
             packed = record._replace(part=head if path == self._job.paths[0] else b"").pack()
             placed = None
             with self._errors.keep("link", path):

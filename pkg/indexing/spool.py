@@ -135,7 +135,7 @@ class UnitSpool(MutableMapping[str, UnitText]):
         """Return a file; KeyError where it is missing."""
         if self._packed is None:
             return self._kept[path]
-        return unpack_text_unit(self._source, path, self._packed[path])
+        return unpack_unit(self._source, path, *cut_text_unit(self._packed[path]))
 
     def __delitem__(self, path: str) -> None:
         """Remove a file; KeyError where it is missing."""
@@ -156,7 +156,7 @@ def pack_text_unit(unit: UnitText) -> bytes:
     return len(packed).to_bytes(_SIZE, "little") + packed + unit.text
 
 
-def unpack_text_unit(source: str, path: str, packed: bytes) -> UnitText:
-    """Return an extracted file; its parts are unpacked when they are needed."""
+def cut_text_unit(packed: bytes) -> tuple[bytes, bytes]:
+    """Return a packed file without its text, and its text."""
     end = _SIZE + int.from_bytes(packed[:_SIZE], "little")
-    return unpack_unit(source, path, packed[_SIZE:end], packed[end:])
+    return packed[_SIZE:end], packed[end:]

@@ -10,7 +10,7 @@ import json
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -159,38 +159,47 @@ def pack_unit(unit: UnitText) -> bytes:
 
 
 class PackedUnit(UnitText):
-    """An extracted file without its text, whose parts are unpacked lazily."""
+    """An extracted file whose parts are unpacked lazily, and then kept in that form alone."""
 
-    _definitions: bytes
-    _imports: bytes
-    _summary: bytes
+    _packed: dict[str, bytes]  # by part
+    _read_text: Callable[[], bytes]
+
+    @cached_property
+    def text(self) -> bytes:
+        """Read the text."""
+        return self._read_text()
 
     @cached_property
     def definitions(self) -> Sequence[Class | Function]:
         """Unpack the definitions."""
-        return tuple(_read_definition(*each) for each in unpack_json(self._definitions))
+        found = tuple(_read_definition(*each) for each in unpack_json(self._packed["definitions"]))
+        del self._packed["definitions"]
+        return found
 
     @cached_property
     def imports(self) -> Sequence[Import]:
         """Unpack the imports."""
-        return tuple(Import(Span(*span), *rest) for span, *rest in unpack_json(self._imports))
+        found = tuple(Import(Span(*span), *rest) for span, *rest in unpack_json(self._packed["imports"]))
+        del self._packed["imports"]
+        return found
 
     @cached_property
     def summary(self) -> bytes:
         """Unpack the summary."""
-        return zlib.decompress(self._summary)
+        found = zlib.decompress(self._packed["summary"])
+        del self._packed["summary"]
+        return found
 
 
-def unpack_unit(source: str, path: str, packed: bytes, text: bytes = b"") -> UnitText:
-    """Return a packed file with its text."""
+def unpack_unit(source: str, path: str, packed: bytes, text: bytes | Callable[[], bytes] = b"") -> UnitText:
+    """Return a packed file with its text, or with a function that reads it on first use."""
     first, second = _SIZES.unpack_from(packed)
     middle = _SIZES.size + first
     end = middle + second
     unit = PackedUnit.__new__(PackedUnit)
-    vars(unit).update(
-        source=source, path=path, text=text,
-        _definitions=packed[_SIZES.size : middle], _imports=packed[middle:end], _summary=packed[end:],
-    )  # fmt: skip
+    parts = {"definitions": packed[_SIZES.size : middle], "imports": packed[middle:end], "summary": packed[end:]}
+    vars(unit).update(source=source, path=path, _packed=parts)
+    vars(unit)["text" if isinstance(text, bytes) else "_read_text"] = text
     return unit
 
 

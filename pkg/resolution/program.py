@@ -171,6 +171,9 @@ def _list_users(nodes: Sequence[Operation]) -> list[tuple[int, ...]]:
     return users
 
 
+_NO_NAMES: frozenset[str] = frozenset()  # most code has no decorators, and each empty set would be an object
+
+
 def _make_defaults(code: Code) -> dict[int, Variable]:
     head = code.summary.head
     places = {each.place for each in head.passed}.union(place for each in head.guards for place, _, _ in each)
@@ -186,7 +189,7 @@ _MADE: dict[str, Callable[[Code], Any]] = {
     "cases": lambda code: {each: Variable(code.module, code, CASE, each) for each in code.summary.head.guards},
     "defaults": _make_defaults,
     "passed": lambda code: tuple(code.summary.head.passed),
-    "decorators": lambda code: frozenset(code.summary.head.decorators),
+    "decorators": lambda code: frozenset(code.summary.head.decorators) if code.summary.head.decorators else _NO_NAMES,
     **dict.fromkeys(("substitutes", "promises", "values", "users"), lambda code: None),
     **dict.fromkeys(("cells", "outcomes", "signatures"), lambda code: {}),
     **dict.fromkeys(("dirty", "merged"), lambda code: set()),

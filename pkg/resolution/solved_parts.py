@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import NamedTuple
 
 from pkg.local_errors import LocalErrors
 from pkg.resolution.machine import Machine
@@ -18,7 +19,7 @@ from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.recorded_names import RecordedNames, group_by_container
 from pkg.resolution.static_facts import list_facts, list_heads
 from pkg.resolution.value_sets import Container, Values
-from pkg.resolution.variables import SUBSTITUTES, Home, Schedule, Variable
+from pkg.resolution.variables import SUBSTITUTES, Home, Schedule, Sent, Variable
 from pkg.units import UnitText
 
 SHARED = ""
@@ -66,6 +67,7 @@ class PartSchedule(Schedule):
         """Create a schedule; find_values returns the values of a file of a solved part."""
         super().__init__()
         self._find_values = find_values
+        self.grown: dict[Variable, None] = {}  # variables of this part with values
         self._solved: dict[Home, Mapping[str, list[str]] | None] = {}  # with its values, once they are read
         self._known: set[Variable] = set()  # variables of solved parts with their values
         self._items: dict[Home, dict[str, list[str]]] = {}  # names of variables by container
@@ -93,6 +95,10 @@ class PartSchedule(Schedule):
         """Schedule code of this part to be evaluated again."""
         if code.module not in self._solved:
             super().add(code)
+
+    def _keep(self, sent: list[Sent], shown: list[tuple[Variable, Values]]) -> None:
+        """Keep which variables have changed; the results of a part are their last values."""
+        self.grown.update(dict.fromkeys(variable for variable, _ in shown))
 
     def open_items(self, container: Container) -> dict[object, Variable]:
         """Return the variables of the constant keys of a container."""
@@ -129,12 +135,15 @@ class SolvedFiles:
     find_values: Callable[[str], Mapping[str, list[str]]]  # of a file by its path
 
 
-def solve_part(units: Mapping[str, UnitText], package: str, errors: LocalErrors, solved: SolvedFiles) -> Machine:
+class Solution(NamedTuple):
+    """A solved part."""
+
+    machine: Machine
+    grown: Iterable[Variable]  # of this part, with values
+
+
+def solve_part(units: Mapping[str, UnitText], package: str, errors: LocalErrors, solved: SolvedFiles) -> Solution:
     """Solve a part; units: its files and those of the solved parts that it imports."""
-    if not solved.outlines:
-        machine = Machine(Program(units, package, errors))
-        machine.solve()
-        return machine
     schedule = PartSchedule(solved.find_values)
     outlines = {path: each for path, each in solved.outlines.items() if not each.is_always_read}
     program = Program(units, package, errors, schedule, outlines)
@@ -145,7 +154,7 @@ def solve_part(units: Mapping[str, UnitText], package: str, errors: LocalErrors,
     for values in solved.shared:
         _share(program, names, values)
     machine.run()
-    return machine
+    return Solution(machine, schedule.grown)
 
 
 def _share(program: Program, names: RecordedNames, values: Mapping[str, list[str]]) -> None:
@@ -155,20 +164,22 @@ def _share(program: Program, names: RecordedNames, values: Mapping[str, list[str
         variable.preset(variable.values.union(map(names.find_value, found)))
 
 
-def list_results(machine: Machine, paths: Iterable[str]) -> Iterator[tuple[str, FileResults]]:
+def list_results(solution: Solution, paths: Iterable[str]) -> Iterator[tuple[str, FileResults]]:
     """Yield the results of the files of a part, by path, and of what belongs to no file."""
+    machine, grown = solution
     program = machine.program
     names = RecordedNames(program, machine.attributes)
-    modules = ((path, program.modules[path]) for path in paths if path in program.modules)
-    found = {
-        path: FileResults(module.outline.pack(), facts=_list_facts(module, program, names)) for path, module in modules
-    }
-    found[SHARED] = FileResults()
-    final = {variable: values for each in program.schedule.history for variable, values in each.shown}
-    for variable, values in final.items():
-        if variable.kind != SUBSTITUTES and values:
+    found = {SHARED: FileResults()}
+    for path in paths:
+        module = program.modules.get(path)
+        if module is not None:
+            found[path] = FileResults(module.outline.pack(), facts=_list_facts(module, program, names))
+            for code in module.codes:  # whose operations the facts have read
+                code.summary.pack()
+    for variable in grown:
+        if variable.kind != SUBSTITUTES and variable.shown:
             results = found[variable.home.path]
-            results.values[names.name_variable(variable)] = sorted(map(names.name_value, values))
+            results.values[names.name_variable(variable)] = sorted(map(names.name_value, variable.shown))
     yield from sorted(found.items())
 
 

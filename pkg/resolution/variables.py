@@ -289,6 +289,10 @@ class Schedule:
         for variable, _ in shown:
             if variable.others is not None:
                 self._wake(variable.others)
+        self._keep(sent, shown)
+
+    def _keep(self, sent: list[Sent], shown: list[tuple[Variable, Values]]) -> None:
+        """Keep the changes of a round, for the records of modules."""
         kept = [(home, {variable: tuple(values) for variable, values in written.items()}) for home, written in sent]
         self.history.append(Round(kept, shown))
 

@@ -19,7 +19,6 @@ from pkg.indexing.build import build
 from pkg.indexing.part_solving import PartJob, SolvedPart, solve_job
 from pkg.model import Label, RelationType
 from pkg.resolution import solved_parts, source_parts
-from pkg.resolution.machine import Machine
 from pkg.units import UnitText
 
 
@@ -140,7 +139,7 @@ def test_a_part_gains_its_first_importer(tmp_path: Path) -> None:
 def test_a_part_that_cannot_be_solved_costs_its_own_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solve = solved_parts.solve_part
 
-    def fail(units: Mapping[str, UnitText], *rest: Any) -> Machine:
+    def fail(units: Mapping[str, UnitText], *rest: Any) -> solved_parts.Solution:
         if "middle/work.py" in units and "top/main.py" not in units:
             raise RuntimeError("made to fail")
         return solve(units, *rest)
