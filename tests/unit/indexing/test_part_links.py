@@ -19,6 +19,7 @@ from pkg.indexing.build import build
 from pkg.indexing.part_solving import PartJob, SolvedPart, solve_job
 from pkg.model import Label, RelationType
 from pkg.resolution import solved_parts, source_parts
+from pkg.resolution.machine import Machine
 from pkg.units import UnitText
 
 
@@ -134,6 +135,22 @@ def test_a_part_gains_its_first_importer(tmp_path: Path) -> None:
         with closing(open_graph_at(tmp_path / "fresh.db")) as fresh:
             build(str(tmp_path / "repo"), fresh)
             assert export_lines(store) == export_lines(fresh)
+
+
+def test_a_fault_in_a_rule_names_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Machine._call_attribute
+
+    def fail(machine: Machine, *rest: Any) -> Any:
+        if machine.code.qualname == "finish":
+            raise KeyError("made to fail")
+        return call(machine, *rest)
+
+    monkeypatch.setattr(Machine, "_call_attribute", fail)
+    write_tree(tmp_path / "repo", TREE)
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        errors = build(str(tmp_path / "repo"), store).errors
+    line = TREE["middle/work.py"].splitlines().index("    work.step().count()") + 1
+    assert {(each.path, each.line) for each in errors} == {("middle/work.py", line)}
 
 
 def test_a_part_that_cannot_be_solved_costs_its_own_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,14 @@ def test_a_file_comes_back_without_its_text() -> None:
     assert (found.ids, found.import_ids, found.text) == (unit.ids, unit.import_ids, b"")
 
 
+def test_a_text_is_read_on_first_use() -> None:
+    unit = describe_code("s", "x/y.py", extract_unit(TEXT))
+    texts = [TEXT]
+    found = unpack_unit("s", "x/y.py", pack_unit(unit), texts.pop)
+    assert (found.definitions, texts) == (unit.definitions, [TEXT])
+    assert (found.text, found.text, texts) == (TEXT, TEXT, [])
+
+
 def test_a_text_can_be_put_to_it() -> None:
     unit = describe_code("s", "x/y.py", extract_unit(TEXT))
     found = replace(unpack_unit("s", "x/y.py", pack_unit(unit)), text=TEXT)
