@@ -220,7 +220,8 @@ class Containers:
         return container
 
     def _put_entry(self, container: Container, key: Values, values: Values) -> None:
-        known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
+        constants = (each for each in self.machine.order(key) if isinstance(each, Constant))
+        known = [each.value for each in constants if each.value is not None]
         if known and len(known) == len(key):
             for each in known:
                 self.put(container, each, values)
@@ -449,7 +450,7 @@ class Containers:
                 if isinstance(value, Container) and value.kind in ("dict", "named"):
                     self.merge(made, frozenset({value}))
                 else:
-                    for pair in self._iterate_one(value, -1, False):
+                    for pair in self.machine.order(self._iterate_one(value, -1, False)):
                         key = self._read_one(pair, frozenset({self._make(Constant, "int", 0)}), -1)
                         item = self._read_one(pair, frozenset({self._make(Constant, "int", 1)}), -1)
                         self._put_entry(made, key, item)

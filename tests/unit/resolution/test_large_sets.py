@@ -55,3 +55,15 @@ def test_an_object_derived_from_a_list_holds_what_it_is_made_of() -> None:
     )
     found = list_calls(text)
     assert found["run", "A.go"] == found["look", "A.go"] == "certain"
+
+
+def test_a_dict_made_of_pairs_tells_the_first_ones_apart() -> None:
+    count = 68  # more keys than are told apart, by few enough to be followed
+    functions = "".join(f"def f{n}(): print()\n" for n in range(count))
+    pairs = ", ".join(f"('k{n}', f{n})" for n in range(count))
+    callers = "".join(f"def call{n}(): table['k{n}']()\n" for n in range(count))
+    found = list_calls(f"{functions}table = dict([{pairs}])\n{callers}")
+    first, others = range(count - 3), range(count - 3, count)
+    for number in first:
+        callees = {callee for caller, callee in found if caller == f"call{number}"}
+        assert callees == {f"f{each}" for each in (number, *others)}
