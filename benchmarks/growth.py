@@ -27,11 +27,11 @@ def fill(cache: Path, folder: Path, files: int) -> list[str]:
     names: list[str] = []
     count = 0
     for package in GROWING:
-        if count >= files:
-            return names
         tree = unpack_package(package, cache, folder)
         count += sum(1 for _ in tree.rglob("*.py"))
         names.append(f"{package.name} {package.version}")
+        if count >= files:
+            return names
     sys.exit(f"the packages have {count} files, expected {files}; ask for fewer with --sizes")
 
 
