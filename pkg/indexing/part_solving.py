@@ -162,15 +162,17 @@ class _Job:
 
     def _put(self, solution: Solution) -> bytes:
         """Write the links and results of a solved part; return the digest of the results."""
-        links = LinkWriter(self._source, solution.machine)
-        found = {path: links.list_links(path) for path in self._job.paths}
         packed: dict[str, bytes] = {}
         digest = NO_RESULTS
         if self._job.is_imported:
-            results = dict(list_results(solution, self._job.paths))
-            digest = hash_facts([(path, each.digest()) for path, each in sorted(results.items())])
-            packed = {path: each.pack() for path, each in results.items()}
+            digests: list[tuple[str, bytes]] = []
+            for path, each in list_results(solution, self._job.paths):
+                digests.append((path, each.digest()))
+                packed[path] = each.pack()
+            digest = hash_facts(digests)
             write_spool(self._folder / name_results(self._job.number), packed.items())
+        links = LinkWriter(self._source, solution.machine)
+        found = {path: links.list_links(path) for path in self._job.paths}
         head = self._job.key + digest + packed.pop(SHARED, b"")
         self._write_links(self._place(found, packed, head, not len(self._errors)))
         return digest

@@ -168,7 +168,7 @@ class Attributes:
 
     def _find_distinct(self, values: Values, name: str, changed: Values) -> list[Value]:
         found: dict[object, Value] = {}
-        for value in values:
+        for value in self._machine.order(values):
             key: object = value
             if isinstance(value, Instance | Class):
                 info = value.info
@@ -345,13 +345,13 @@ class Attributes:
         """
         result: set[Value] = set()
         machine = self._machine
-        for method in methods:
+        for method in machine.order(methods):
             code = _code_of(method)
             held = code.cells.get(FORWARDED) if code is not None else None
             key = self._make(Constant, "str", name) if held is None else PLAIN["str"]
             arguments = Arguments(machine, [(frozenset({key}), False)], [])
             result |= machine.calls.call(method, arguments, -1, FALLBACK, LIKELY)
-            for each in machine.read(held) if held is not None else ():
+            for each in machine.order(machine.read(held)) if held is not None else ():
                 if (each, name) not in self._forwarded:  # against recursion
                     self._forwarded.add((each, name))
                     result |= self.read(each, name)
@@ -444,7 +444,7 @@ class Attributes:
                 members = read(owner.members[name])
                 if not any(isinstance(each, Function | Property | Wrapped | Class) for each in members):
                     return frozenset({self._make(Instance, info, Flavour.EXACT)})
-            for each_value in read(owner.members[name]):
+            for each_value in self._machine.order(read(owner.members[name])):
                 result |= self.bind_to_class(each_value, value)
             for variable in lookup.fields:
                 result |= read(variable)
@@ -465,7 +465,7 @@ class Attributes:
             for variable in lookup.lower:
                 result |= read(variable)
             for each in lookup.overrides if not result else ():
-                for member in read(each.members[name]):
+                for member in self._machine.order(read(each.members[name])):
                     result |= self.bind_to_class(member, self._make(Class, each, True))
         if name == "register" and not result and info.is_open:
             return frozenset({self._make(Register, value)})
@@ -528,7 +528,8 @@ class Attributes:
         after = info if isinstance(receiver, Super) else None
         owner = self._hierarchy.find(_info_of(receiver, info), name, after)
         is_set = False
-        for member in self._machine.read(owner.members[name]) if owner is not None else ():
+        members = self._machine.read(owner.members[name]) if owner is not None else EMPTY
+        for member in self._machine.order(members):
             if isinstance(member, Property) and member.setter is not None:
                 self._run(member.setter, receiver, [values], site, "property")
                 is_set = True
@@ -536,7 +537,8 @@ class Attributes:
                 is_set |= self._call_descriptor(member, "__set__", receiver, [values], site)
         if owner is None and isinstance(receiver, Instance):
             hook = self._hierarchy.find(info, "__setattr__")
-            for member in self._machine.read(hook.members["__setattr__"]) if hook is not None else ():
+            members = self._machine.read(hook.members["__setattr__"]) if hook is not None else EMPTY
+            for member in self._machine.order(members):
                 key = frozenset({self._make(Constant, "str", name)})
                 self._run(member, receiver, [key, values], site, "special method")
         if is_set and isinstance(receiver, Instance) and receiver.is_open:
@@ -553,14 +555,16 @@ class Attributes:
                 continue
             owner = self._hierarchy.find(receiver.info, name)
             found = False
-            for member in self._machine.read(owner.members[name]) if owner is not None else ():
+            members = self._machine.read(owner.members[name]) if owner is not None else EMPTY
+            for member in self._machine.order(members):
                 if isinstance(member, Property) and member.deleter is not None:
                     self._run(member.deleter, receiver, [], site, "property")
                     found = True
                 elif isinstance(member, Instance):
                     found |= self._call_descriptor(member, "__delete__", receiver, [], site)
             hook = self._hierarchy.find(receiver.info, "__delattr__") if not found else None
-            for member in self._machine.read(hook.members["__delattr__"]) if hook is not None else ():
+            members = self._machine.read(hook.members["__delattr__"]) if hook is not None else EMPTY
+            for member in self._machine.order(members):
                 key = frozenset({self._make(Constant, "str", name)})
                 self._run(member, receiver, [key], site, "special method")
 
@@ -568,7 +572,7 @@ class Attributes:
         owner = self._hierarchy.find(value.info, name)
         if owner is None:
             return False
-        for method in self._machine.read(owner.members[name]):
+        for method in self._machine.order(self._machine.read(owner.members[name])):
             self._run(method, value, [frozenset({receiver}), *given], site, DESCRIPTOR)
         return True
 

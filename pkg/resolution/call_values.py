@@ -272,7 +272,7 @@ class Calls:
         confidence = LIKELY if promised or overrides or exchanged else CERTAIN
         if exchanged and lookup.owner is not None:
             found -= exchanged - self._machine.read(lookup.owner.members[name])
-        for each in exchanged:
+        for each in self._machine.order(exchanged):
             self.call(each, arguments, site, "override", POSSIBLE)
         result = (
             self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence)
@@ -282,7 +282,7 @@ class Calls:
         if abstract:
             result |= self._call_values(frozenset(abstract), arguments, site, rule, POSSIBLE)
         is_empty = all(isinstance(each, Method) and each.code.summary.flags & (IS_STUB | IS_RAISING) for each in found)
-        for each in found:
+        for each in self._machine.order(found):
             self._note_overrides(each, receiver.info, overrides, site)
         if is_empty and overrides and arguments.wants_result:
             if len(overrides) > MOST_VALUES:
@@ -408,7 +408,7 @@ class Calls:
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
         result = self.run(code, receiver, arguments)
         if is_generic:
-            for each in self._machine.read(code.cell(".registered")):
+            for each in self._machine.order(self._machine.read(code.cell(".registered"))):
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
                 if isinstance(each, Function) and receiver is not None and each.code.parent is code.parent:
                     result |= self._enter(each.code, receiver, arguments, site, "generic function", sure)
@@ -524,7 +524,7 @@ class Calls:
     def _pass_promised(self, values: Values, signature: Signature) -> None:
         """Write the arguments that an annotation promises to a callable to its parameters."""
         arguments = Arguments(self._machine, [(each, False) for each in signature.given], [])
-        for value in values:
+        for value in self._machine.order(values):
             if isinstance(value, Function | Method):
                 self.pass_arguments(value.code, value.receiver if isinstance(value, Method) else None, arguments)
 
@@ -597,7 +597,7 @@ class Calls:
         if owner is not None:
             makers |= self._machine.read(owner.members["__new__"])
         result: set[Value] = set()
-        for maker in makers:
+        for maker in self._machine.order(makers):
             function = maker.inner if isinstance(maker, Wrapped) else maker
             if not isinstance(function, Function):
                 result.add(own)
@@ -635,12 +635,13 @@ class Calls:
                 machine.write(each.owner.fields[each.name], values)
         machine.schedule.consulted.update(each.name for each in made.order)
         for record in (each.record for each in made.order if each.record is not None):
-            for value in machine.read(record.factories):
+            for value in machine.order(machine.read(record.factories)):
                 self.call(value, none, site, "constructor", LIKELY)
         own = self._make(Instance, info, Flavour.EXACT)
         for name in AFTER_INIT:
             found = self._hierarchy.find(info, name)
-            for member in machine.read(found.members[name]) if found is not None else ():
+            members = machine.read(found.members[name]) if found is not None else EMPTY
+            for member in machine.order(members):
                 if isinstance(member, Function):
                     self._enter(member.code, own, none, site, "constructor", confidence)
 
@@ -765,7 +766,7 @@ class Calls:
     def await_all(self, values: Values, site: int) -> Values:
         """Return the results of awaiting values."""
         result: set[Value] = set()
-        for value in values:
+        for value in self._machine.order(values):
             if isinstance(value, Coroutine):
                 result |= self.returned(value.code, value.receiver)
             elif isinstance(value, Instance):

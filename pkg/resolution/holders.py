@@ -151,7 +151,7 @@ def _count(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
 def call_later(library: LibraryCalls, arguments: Arguments, place: int, site: int) -> Values:
     """Call the functions at a position with the arguments after it."""
     given, result = arguments.cut(place + 1), EMPTY
-    for value in arguments.get(place):
+    for value in library.machine.order(arguments.get(place)):
         if isinstance(value, _CALLABLE):
             result |= library.machine.calls.call(value, given, site, "callback", LIKELY)
     return result

@@ -684,7 +684,7 @@ def _field(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
         if info is not None and info.record is not None:
             functions = frozenset(each for each in given if isinstance(each, _TRANSPARENT_KINDS))
             library.machine.write(info.record.factories, functions)
-        for value in given:
+        for value in library.machine.order(given):
             if isinstance(value, Library):
                 result |= library.call(value.name, Arguments(library.machine, [], []), site)
             else:

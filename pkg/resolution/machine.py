@@ -496,7 +496,7 @@ class Machine:
         given = self.code.parameters[node[1]]
         for each in variables:
             if each is not None and each not in (given.copies or ()):
-                for value in values[number]:
+                for value in self.order(values[number]):
                     self.write(each, frozenset({value}))
                 self.schedule.copy(given, each)
 

@@ -169,18 +169,19 @@ def list_results(solution: Solution, paths: Iterable[str]) -> Iterator[tuple[str
     machine, grown = solution
     program = machine.program
     names = RecordedNames(program, machine.attributes)
-    found = {SHARED: FileResults()}
-    for path in paths:
-        module = program.modules.get(path)
-        if module is not None:
-            found[path] = FileResults(module.outline.pack(), facts=_list_facts(module, program, names))
-            for code in module.codes:  # whose operations the facts have read
-                code.summary.pack()
+    owned: dict[str, list[Variable]] = {}
     for variable in grown:
         if variable.kind != SUBSTITUTES and variable.shown:
-            results = found[variable.home.path]
-            results.values[names.name_variable(variable)] = sorted(map(names.name_value, variable.shown))
-    yield from sorted(found.items())
+            owned.setdefault(variable.home.path, []).append(variable)
+    for path in sorted((SHARED, *paths)):
+        values = {names.name_variable(each): sorted(map(names.name_value, each.shown)) for each in owned.get(path, ())}
+        module = program.modules.get(path)
+        if module is not None:
+            yield path, FileResults(module.outline.pack(), values, _list_facts(module, program, names))
+            for code in module.codes:  # whose operations the facts have read
+                code.summary.pack()
+        elif path == SHARED:
+            yield path, FileResults(values=values)
 
 
 def _list_facts(module: ModuleInfo, program: Program, names: RecordedNames) -> tuple[object, ...]:

@@ -253,13 +253,13 @@ class Schedule:
         before = variable.values
         if variable.is_merged:
             values = merge_alike(values)
-        after = before | values
+        after = before | values if before else values
         if len(after) > MOST_VALUES and not variable.is_merged:
             variable.is_merged = True
             after = merge_alike(after)
         if after == before:
             return
-        variable.values = after if before else values
+        variable.values = after
         if not variable.is_changed:
             variable.is_changed = True
             if not variable.home.changed:

@@ -13,11 +13,13 @@ from pkg.resolution.value_sets import (
     Library,
     Module,
     Value,
+    Values,
     bound,
     is_large,
     merge_alike,
     unknown,
 )
+from pkg.resolution.variables import NAME, Home, Schedule, Variable
 
 
 def test_what_is_not_known_does_not_make_a_set_large() -> None:
@@ -67,3 +69,17 @@ def test_a_dict_made_of_pairs_tells_the_first_ones_apart() -> None:
     for number in first:
         callees = {callee for caller, callee in found if caller == f"call{number}"}
         assert callees == {f"f{each}" for each in (number, *others)}
+
+
+def test_a_set_is_merged_however_its_values_arrive() -> None:
+    values: Values = unknown(Reason.PARAMETER) | {Constant("int", number) for number in range(MOST_VALUES)}
+
+    def write(*parts: Values) -> Values:
+        schedule, home = Schedule(), Home("a.py")
+        variable = Variable(home, home, NAME, "x")
+        schedule.enter(home)
+        for each in parts:
+            schedule.write(variable, each)
+        return variable.values
+
+    assert write(values) == write(*(frozenset((each,)) for each in values)) == merge_alike(values)
