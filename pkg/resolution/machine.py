@@ -546,7 +546,7 @@ class Machine:
             return EMPTY
         arguments = Arguments.of(self, node[3], node[4], values)
         if node[2] in _ADDING and len(node[3]) == 1:
-            for owner in values[node[1]]:
+            for owner in self.order(values[node[1]]):
                 if isinstance(owner, Container):
                     self._copy_parameter(node[3][0][0], values, owner.everything, owner.rest)
         return self.calls.call_member(values[node[1]], node[2], arguments, node[5])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pkg.extract.summary import operations as o
-from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.link_record import CallEnd, FileLinks, SiteLinks, place_links
@@ -261,8 +261,14 @@ class _CallLinks:
             self.sites.append(SiteLinks(-1, code.summary.definition, owner, self._list_ends(fixtures)))
 
     def _list_ends(self, targets: list[Target]) -> list[CallEnd]:
-        named = ((self._ids.of_definition(each.code), each) for each in targets)
-        return [(identity, each.rule, each.confidence) for identity, each in named if identity is not None]
+        """Return the ends of a site, each once, in the same order in every run."""
+        named = ((self._ids.of_definition(each.code), each) for each in sorted(targets, key=_make_sort_key))
+        ends = ((identity, each.rule, each.confidence) for identity, each in named if identity is not None)
+        return list(dict.fromkeys(ends))
+
+
+def _make_sort_key(target: Target) -> tuple[int, str, int]:
+    return rank_confidence(target.confidence), target.rule, target.code.position
 
 
 def _judge(targets: Iterable[Target]) -> str:

@@ -29,6 +29,7 @@ from pkg.resolution.value_sets import (
     Signature,
     Value,
     Values,
+    make_sort_key,
     unknown,
 )
 from pkg.resolution.variables import find_key, open_container
@@ -536,7 +537,8 @@ class Types:
             self._schedule.consulted = code.module.consulted
             takes_any = code.summary.flags & o.TAKES_CALLABLES
             for place, (_, _, _, annotation) in enumerate(code.summary.parameters) if takes_any else ():
-                for value in self.promise(code.parent, annotation)[0] if is_named(annotation, "Callable") else ():
+                promised = self.promise(code.parent, annotation)[0] if is_named(annotation, "Callable") else EMPTY
+                for value in sorted(promised, key=make_sort_key):
                     if isinstance(value, Signature) and value.given:
                         code.signatures[place] = value
 

@@ -319,15 +319,17 @@ class Interner:
 
 
 SortKey = tuple[Any, ...]
+_NESTED = ("inner", "manager", "owner", "container", "getter", "setter", "deleter")
 
 
 def make_sort_key(value: Value) -> SortKey:
     """Return a sort key of values: by position of their code, not by creation."""
     kind = type(value).__name__
-    if isinstance(value, Function | Coroutine):
+    if isinstance(value, Function):
         return kind, value.code.position, 0, "", ()
-    if isinstance(value, Method | Generator):
-        return kind, value.code.position, 0, "", make_sort_key(value.receiver) if value.receiver is not None else ()
+    if isinstance(value, Method | Generator | Coroutine):
+        is_context = int(isinstance(value, Generator) and value.is_context)
+        return kind, value.code.position, is_context, "", _spell_optional(value.receiver)
     if isinstance(value, Class):
         return kind, value.info.position, int(value.is_open), "", ()
     if isinstance(value, Instance):
@@ -338,10 +340,11 @@ def make_sort_key(value: Value) -> SortKey:
         return kind, value.code.position, value.site, value.kind, _spell_promise(value)
     if isinstance(value, Partial):
         return kind, value.code.position, value.site, "", make_sort_key(value.inner)
-    inner = [
-        getattr(value, name) for name in ("inner", "owner", "container", "getter", "setter") if hasattr(value, name)
-    ]
-    nested = tuple(make_sort_key(each) for each in inner if isinstance(each, Value))
+    if isinstance(value, Maker):
+        return kind, value.made.position, value.info.position, str(value.is_bound), ()
+    if isinstance(value, Signature):
+        return kind, 0, 0, "", _spell_sets(*value.given, value.result)
+    nested = tuple(_spell_optional(getattr(value, name)) for name in _NESTED if hasattr(value, name))
     texts = [str(getattr(value, name, "")) for name in ("kind", "name", "path", "folder", "beginning", "end", "value")]
     return kind, 0, 0, "\0".join((*texts, str(getattr(value, "reason", "")))), nested
 
@@ -351,7 +354,15 @@ def _spell_promise(value: Container) -> SortKey:
     if value.promised is None:
         return ()
     items, keys, parts = value.promised
-    return tuple(tuple(sorted(map(make_sort_key, each))) for each in (items, keys, *parts))
+    return _spell_sets(items, keys, *parts)
+
+
+def _spell_optional(value: Value | None) -> SortKey:
+    return make_sort_key(value) if value is not None else ()
+
+
+def _spell_sets(*sets: Values) -> SortKey:
+    return tuple(tuple(sorted(map(make_sort_key, each))) for each in sets)
 
 
 def name_item(name: str) -> str:

@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Container, Value, Values, bound, is_large, merge_alike
+from pkg.resolution.value_sets import (
+    EMPTY,
+    MANY,
+    MOST_VALUES,
+    Container,
+    Value,
+    Values,
+    bound,
+    is_large,
+    make_sort_key,
+    merge_alike,
+)
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code, ModuleInfo
@@ -334,8 +345,11 @@ class Schedule:
 
     def _write_all(self, variable: Variable, values: Values) -> None:
         """Add any number of values to a variable."""
-        for each in (values,) if len(values) <= MOST_VALUES else [frozenset((value,)) for value in values]:
-            self.write(variable, each)
+        if len(values) <= MOST_VALUES:
+            self.write(variable, values)
+        else:
+            for value in sorted(values, key=make_sort_key):
+                self.write(variable, frozenset((value,)))
 
     def _hand_on(self, variable: Variable, added: Values) -> None:
         """Write new values of a variable to its copies; between rounds, schedule that for its module."""
