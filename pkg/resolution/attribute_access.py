@@ -151,7 +151,7 @@ class Attributes:
     def _read_many(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Record the calls made by reading an attribute of a large set; its values are not followed."""
         may_call = self.may_call(name)
-        for value in self._machine.order(self.list_distinct(values, name)):
+        for value in self.list_distinct(values, name):
             is_plain = isinstance(value, Instance | Class)
             if (not is_plain or may_call) and (self.note_read(value, name, sites) or not is_plain):
                 self.read(value, name)

@@ -135,7 +135,7 @@ class Special:
     def list_distinct(self, values: Values, names: Sequence[str]) -> Iterable[Value]:
         """List one value of a large set for each combination of classes that define its methods."""
         if not is_large(values):
-            return values
+            return self._machine.order(values)
         return self._machine.schedule.remember(
             self.distinct, (values, names[0]), lambda: self._find_distinct(values, names)
         )
@@ -159,7 +159,7 @@ class Special:
         """Call the first of some methods that each object has; one without any lowers the confidence."""
         result: set[Value] = set()
         arguments = self._list_arguments(values, *given)
-        for value in self._machine.order(self.list_distinct(values, names)):
+        for value in self.list_distinct(values, names):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self._call(value, name, arguments, site)  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ class Special:
         """Record a call of the first of some methods of each object, without arguments."""
         if site < 0:
             return
-        for value in self._machine.order(self.list_distinct(values, names)):
+        for value in self.list_distinct(values, names):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             owner = self._hierarchy.find(value.info, name) if name is not None else None  # type: ignore[attr-defined]
             for member in self._machine.read(owner.members[name]) if owner is not None and name is not None else ():
@@ -223,7 +223,7 @@ class Special:
         """Apply a unary operator."""
         result: set[Value] = set()
         arguments = self._list_arguments(values)
-        for value in self._machine.order(self.list_distinct(values, _PROTOCOLS[protocol])):
+        for value in self.list_distinct(values, _PROTOCOLS[protocol]):
             name = self.find_first(value, _PROTOCOLS[protocol]) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self._call(value, name, arguments, site)  # type: ignore[arg-type]
@@ -241,7 +241,7 @@ class Special:
         result: set[Value] = set()
         is_left_out = not left
         arguments = self._list_arguments(left, right)
-        for value in self._machine.order(self.list_distinct(left, methods)):
+        for value in self.list_distinct(left, methods):
             first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self._call(value, first, arguments, site)  # type: ignore[arg-type]
@@ -253,7 +253,7 @@ class Special:
                     self._machine.note(site, Unbound(value.reason))
         if is_left_out and f"__r{name}__" in self._names:
             arguments = self._list_arguments(left, left)
-            for value in self._machine.order(self.list_distinct(right, (f"__r{name}__",))):
+            for value in self.list_distinct(right, (f"__r{name}__",)):
                 if isinstance(value, Instance):
                     result |= self._call(value, f"__r{name}__", arguments, site)
         return MANY if is_large(left) else frozenset(result)
@@ -337,7 +337,7 @@ class Special:
         methods = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
         is_left_out = False
         arguments = self._list_arguments(left, right)
-        for value in self._machine.order(self.list_distinct(left, methods)):
+        for value in self.list_distinct(left, methods):
             first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self._call(value, first, arguments, site)  # type: ignore[arg-type]
@@ -350,7 +350,7 @@ class Special:
         if is_left_out:
             other = (names[1], "__eq__") if sign in ("!=", "<>") else (names[1],)
             arguments = self._list_arguments(right, left)
-            for value in self._machine.order(self.list_distinct(right, other)):
+            for value in self.list_distinct(right, other):
                 second = self.find_first(value, other) if isinstance(value, Instance) else None
                 if second is not None:
                     result |= self._call(value, second, arguments, site)  # type: ignore[arg-type]
