@@ -1,10 +1,11 @@
 """Compare a set of 8 stores with one store of the same 143,000 rows: hits of 500 questions, latency, memory.
 
-    python benchmarks/store_sets.py --data FOLDER [--cache FOLDER] [--runs 3] [--members 8]
+    python benchmarks/store_sets.py --data FOLDER [--cache FOLDER] [--runs 3] [--members 8] [--long ROWS]
 
 The rows are those of benchmarks/corpus.py, cut by their content hash. Both stores answer the questions of
 benchmarks/query.py in each mode, each time in a new process, alternating; a question agrees where the whole answer is
-equal: hits, order, scores, pruned code, helpers and counts.
+equal: hits, order, scores, pruned code, helpers and counts. --long builds a set of so many rows by two processes
+instead, and asks it one question, for the memory and CPU alone.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from pkg.retrieval.query_options import Mode
 
 MODES: tuple[Mode, ...] = ("block", "function", "both")
 RATIO = 1.5  # of the median latency of the set to that of one store
+WORKERS = 2
 MEMORY = 400.0  # megabytes of a process that asks, as in benchmarks/query.py
 
 
@@ -131,6 +133,21 @@ def measure_cold(work: Path, times: int) -> Figures:
     return {name: summarise(each[1:]) for name, each in seconds.items()}  # the first fills the page cache
 
 
+def measure_long(rows: Path, work: Path, members: int) -> Figures:
+    """Build a set of rows and ask it one question; return the costs of both."""
+    address = list_addresses(work)["set"]
+    options = ["--members", str(members), "--jobs", str(WORKERS), "--json"]
+    built = run_pkg(["build", str(rows), "--source", "rows", "--store", address, *options], work)
+    asked = [run_pkg(["query", COLD_QUESTION, "--store", address, "--json"], work) for _ in range(2)]
+    nodes = read_line(run_pkg(["stats", "--store", address, "--json"], work))["nodes"]
+    return {
+        "nodes": sum(nodes.values()),
+        "mb": round(sum(path.stat().st_size for path in (work / "set").iterdir()) / 1e6, 1),
+        "build": {"cpu_seconds": round(built.cpu, 1), "memory_mb": round(built.memory, 1)},
+        "query": {"cpu_seconds": round(asked[1].cpu, 2), "memory_mb": round(asked[1].memory, 1)},
+    }
+
+
 def main() -> None:
     if sys.argv[1:2] == ["--ask"]:
         ask(sys.argv[2], Path(sys.argv[3]), next(mode for mode in MODES if mode == sys.argv[4]))
@@ -139,10 +156,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="processes for each store and mode; default: 3")
     parser.add_argument("--members", type=int, default=8, help="stores of the set; default: 8")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"rows of the corpus; default: {ROWS}")
+    parser.add_argument("--long", type=int, default=0, help="rows of a set that is built alone")
     options = read_options(parser)
     with open_folder(options.cache) as (_, work):
         rows, questions = work / "rows.jsonl", work / "questions.json"
-        write_rows(find_files(options.data, CORPORA), rows, options.rows)
+        write_rows(find_files(options.data, CORPORA), rows, options.long or options.rows)
+        if options.long:
+            figures = {"rows": options.long, "members": options.members, "workers": WORKERS}
+            write_result("store_sets_long", figures | measure_long(rows, work, options.members))
+            return
         questions.write_text(json.dumps(read_questions(options.data)[:QUERIES]), encoding="utf-8")
         figures = {"rows": options.rows, "members": options.members, **build_stores(rows, work, options.members)}
         figures["questions"] = QUERIES
