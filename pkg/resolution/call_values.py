@@ -179,10 +179,12 @@ class Calls:
         machine = self._machine
         machine.schedule.consulted.add(name)
         result: set[Value] = set()
-        apart: Iterable[Value] = receivers
         if is_large(receivers):
-            apart, arguments = machine.attributes.list_distinct(receivers, name), arguments.want(False)
-        for receiver in machine.order(apart):
+            apart: Iterable[Value] = machine.attributes.list_distinct(receivers, name)
+            arguments = arguments.want(False)
+        else:
+            apart = machine.order(receivers)
+        for receiver in apart:
             came = self._call_planned(receiver, name, arguments, site) if isinstance(receiver, Instance) else None
             result |= self._call_member(receiver, name, arguments, site) if came is None else came
         return MANY if is_large(receivers) else frozenset(result)
@@ -597,7 +599,7 @@ class Calls:
         if owner is not None:
             makers |= self._machine.read(owner.members["__new__"])
         result: set[Value] = set()
-        for maker in self._machine.order(makers):
+        for maker in self._machine.order(frozenset(makers)):
             function = maker.inner if isinstance(maker, Wrapped) else maker
             if not isinstance(function, Function):
                 result.add(own)
@@ -915,7 +917,7 @@ def _returns(value: Value) -> bool:
 def _may_come(machine: Machine, guards: Guards, given: dict[int, Values]) -> bool:
     """Return whether arguments may pass the tests before a return; unknown ones count only where all are."""
     for place, test, holds in guards:
-        known = [each for each in given[place] if not isinstance(each, Unknown)]
+        known = frozenset(each for each in given[place] if not isinstance(each, Unknown))
         if not any(may_pass(machine, each, test, holds) for each in machine.order(known or given[place])):
             return False
     return True

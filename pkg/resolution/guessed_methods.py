@@ -98,7 +98,7 @@ class DuckTypes:
 
     def _find_class(self, package: str, names: frozenset[str]) -> ClassInfo | None:
         """Return the only class with some attributes that defines one of them, without its subclasses."""
-        owners = {name: self._list_owners(package, name) for name in names}
+        owners = {name: self._list_owners(package, name) for name in sorted(names)}  # ties decide what is looked up
         picking = [each.known for each in owners.values() if each.files <= MAX_FILES]
         if not picking:
             return None

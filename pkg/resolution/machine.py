@@ -211,9 +211,9 @@ class Machine:
                         dirty.add(user)
                         heappush(waiting, user)
 
-    def order(self, values: Iterable[Value]) -> Iterable[Value]:
+    def order(self, values: Values) -> Iterable[Value]:
         """Sort values by source position, so that every run handles them in the same order."""
-        if not isinstance(values, frozenset) or len(values) < 2:
+        if len(values) < 2:
             return values
         found = self._ordered.get(values)
         if found is None:

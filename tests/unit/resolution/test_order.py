@@ -17,6 +17,7 @@ from pkg.local_errors import LocalErrors
 from pkg.resolution.link_record import pack_links
 from pkg.resolution.site_links import LinkWriter
 from pkg.resolution.solved_parts import Solution, SolvedFiles, list_results, solve_part
+from pkg.resolution.static_facts import list_consulted
 from pkg.resolution.value_sets import Interner, Value, make_sort_key
 
 CALLBACKS = (
@@ -62,12 +63,12 @@ def solve(files: dict[str, str]) -> Solution:
     return solve_part(units, "", LocalErrors(), SolvedFiles({}, [], lambda path: {}))
 
 
-def list_outcomes(files: dict[str, str]) -> dict[str, bytes]:
-    """Return the packed links and the digest of the results of each file."""
+def list_outcomes(files: dict[str, str]) -> dict[str, tuple[object, ...]]:
+    """Return the packed links, the digest of the results and the lookups of each file."""
     solution = solve(files)
     results = {path: each.digest() for path, each in list_results(solution, files)}
-    links = LinkWriter(SOURCE, solution.machine)
-    return {path: results[path] + pack_links(links.list_links(path)) for path in files}
+    links, modules = LinkWriter(SOURCE, solution.machine), solution.machine.program.modules
+    return {path: (results[path], pack_links(links.list_links(path)), list_consulted(modules[path])) for path in files}
 
 
 def scatter(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
