@@ -34,6 +34,7 @@ LOAD_CPU = (
 )
 MILLION, MANY = 1e6, 1e8
 CLUSTER = read("cluster")
+LONG = read("store_sets_long")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,11 @@ CLUSTER = read("cluster")
         f" {CLUSTER['processes']['ratio_to_one_process']['value']:.2f} times",
         f"{CLUSTER['ray']['ratio_to_one_process']['value']:.2f} times with Ray",
         f"takes {CLUSTER['processes']['driver_mb']['value']:.0f} and {CLUSTER['ray']['driver_mb']['value']:.0f} MB",
+        f"{LONG['rows']:,} rows with two processes take {LONG['build']['memory_mb']:.0f} MB and"
+        f" {LONG['build']['cpu_seconds']:,.0f} CPU-seconds (into one store {CLUSTER['long']['driver_mb']:.0f} MB and"
+        f" {CLUSTER['long']['cpu_seconds']:,.0f} CPU-seconds)",
+        f"takes {LONG['query']['cpu_seconds']:.1f} CPU-seconds and reads all vectors:"
+        f" {LONG['query']['memory_mb']:,.0f} MB",
         f"| {LOAD_CPU * MILLION / 60:.0f} minutes | {LOAD_CPU * MANY / HOUR:.0f} hours |",
     ],
 )
